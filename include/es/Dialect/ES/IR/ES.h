@@ -1,0 +1,30 @@
+//===- ES.h - The es dialect ------------------------------------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_DIALECT_ES_IR_ES_H
+#define ES_DIALECT_ES_IR_ES_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "es/Dialect/ES/IR/ESEnums.h.inc"
+
+#include "es/Dialect/ES/IR/ESDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "es/Dialect/ES/IR/ESAttributes.h.inc"
+
+#define GET_OP_CLASSES
+#include "es/Dialect/ES/IR/ESOps.h.inc"
+
+#endif // ES_DIALECT_ES_IR_ES_H

@@ -1,0 +1,25 @@
+//===- Passes.h - Passes of the es dialect ----------------------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_DIALECT_ES_TRANSFORMS_PASSES_H
+#define ES_DIALECT_ES_TRANSFORMS_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::es {
+
+#define GEN_PASS_DECL
+#include "es/Dialect/ES/Transforms/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "es/Dialect/ES/Transforms/Passes.h.inc"
+
+} // namespace mlir::es
+
+#endif // ES_DIALECT_ES_TRANSFORMS_PASSES_H

@@ -1,0 +1,29 @@
+//===- InitAll.h - Register everything es-opt has ---------------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The one list of dialects, passes and pipelines, used by es-opt, the language
+// server and the plugin alike.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_INITALL_H
+#define ES_INITALL_H
+
+#include "es/Dialect/ES/IR/ES.h"
+#include "es/Dialect/ES/Transforms/Passes.h"
+
+namespace mlir::es {
+
+inline void registerAllDialects(DialectRegistry &registry) {
+  registry.insert<ESDialect>();
+}
+
+inline void registerAllPasses() { registerESPasses(); }
+
+} // namespace mlir::es
+
+#endif // ES_INITALL_H
