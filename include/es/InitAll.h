@@ -15,6 +15,7 @@
 
 #include "es/Dialect/ES/IR/ES.h"
 #include "es/Dialect/ES/Transforms/Passes.h"
+#include "es/Report/Passes.h"
 
 namespace mlir::es {
 
@@ -22,7 +23,10 @@ inline void registerAllDialects(DialectRegistry &registry) {
   registry.insert<ESDialect>();
 }
 
-inline void registerAllPasses() { registerESPasses(); }
+inline void registerAllPasses() {
+  registerESPasses();
+  registerESReportPasses();
+}
 
 } // namespace mlir::es
 

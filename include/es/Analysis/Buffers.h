@@ -15,11 +15,15 @@
 #ifndef ES_ANALYSIS_BUFFERS_H
 #define ES_ANALYSIS_BUFFERS_H
 
+#include "es/Analysis/LastReads.h"
+#include "es/Analysis/ProgramOrder.h"
+#include "es/OpModel/OpModel.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -31,50 +35,94 @@ enum class MemoryModel : uint8_t { Eager, InPlace, Fused };
 using BufferId = unsigned;
 constexpr BufferId kNoBuffer = ~0u;
 
+/// For each result of a function: the index of the argument that it is, or
+/// nullopt if it is memory of its own that the caller comes to own.
+using ReturnedArguments = SmallVector<std::optional<unsigned>, 2>;
+
 struct BufferOptions {
   MemoryModel model = MemoryModel::InPlace;
   /// Arguments that the function may overwrite and that die at their last use.
-  llvm::function_ref<bool(BlockArgument)> isDonated;
+  std::function<bool(BlockArgument)> isDonated;
+  /// What a callee returns; without it every result is new.
+  std::function<ReturnedArguments(Operation *call)> returnedArguments;
 };
 
-/// One allocation: the SSA values that live in it are those `buffer(v)` maps
+/// True if the function may overwrite this argument: `bufferization.writable`,
+/// `tf.aliasing_output`, or `jax.buffer_donor` say so.
+bool isDonatedArgument(BlockArgument argument);
+
+/// One allocation: the SSA values that live in it are those `getBuffer(v)` maps
 /// to it.
 struct Buffer {
-  /// The value whose definition brings the buffer into being.
+  /// The value whose definition brings the buffer into being; null for a copy.
   Value root;
+  /// The operand this buffer was copied for, if it is a copy.
+  OpOperand *copyFor = nullptr;
+  /// What is allocated.
+  Type type;
   /// Owned by the function (freed after its last use), or borrowed: an argument
   /// of the caller's, a constant, a global.
   bool owned = true;
+  /// Has no memory of its own: a value that is one of several other buffers,
+  /// depending on the path taken (`BufferAssignment::getTargets`).
+  bool isAlias = false;
+  /// A constant or a global, resident all the time.
+  bool isConstant = false;
 };
 
 class BufferAssignment {
 public:
-  /// Computes the assignment of `func`. Fails, with a diagnostic, on recursion.
-  static FailureOr<BufferAssignment> compute(FunctionOpInterface func,
-                                             const BufferOptions &options);
+  /// Computes the assignment of `func`.
+  static BufferAssignment compute(FunctionOpInterface func,
+                                  const BufferOptions &options);
 
   /// The buffer `value` lives in, or kNoBuffer (scalars, tensor.empty, splats
   /// that nothing needs in memory).
-  BufferId buffer(Value value) const;
-  ArrayRef<Buffer> buffers() const { return table; }
+  BufferId getBuffer(Value value) const;
+  ArrayRef<Buffer> getBuffers() const { return table; }
+  const ProgramOrder &getOrder() const { return *order; }
+  const LastReads &getLastReads() const { return *lastReads; }
+  /// Every value that lives in a buffer, in no particular order.
+  const llvm::DenseMap<Value, BufferId> &getValues() const { return bufferOf; }
+  const llvm::DenseMap<OpOperand *, BufferId> &getCopies() const {
+    return copies;
+  }
+  FunctionOpInterface getFunction() const { return function; }
 
   /// False if the memory of `operand` must be copied before its op runs:
   /// for a destination, because old contents are read later or are borrowed;
   /// for an operand that control flow hands on (loop inits, yields, branch
   /// operands, returns), because its buffer cannot be given away there. The
-  /// copy is a new buffer, live from this op on.
+  /// copy is a new buffer, live from this op on. Destinations whose old
+  /// contents are undefined or not read are never in place: they get fresh
+  /// memory, or that of the operand the result takes over.
   bool isInPlace(OpOperand &operand) const;
 
   /// The operand whose memory the result takes over, if any: it dies at the
   /// op, is owned, has the result's type and is read elementwise.
-  std::optional<unsigned> takenOver(OpResult result) const;
+  std::optional<unsigned> getTakenOver(OpResult result) const;
+
+  /// The operands that need this splat (or undefined value) in memory.
+  ArrayRef<OpOperand *> getMaterializedUses(Value splat) const;
+
+  /// The buffers that an alias may be.
+  ArrayRef<BufferId> getTargets(BufferId alias) const;
+
+  /// What the function's results are, for its callers.
+  ReturnedArguments getReturnedArguments() const;
 
 private:
   friend class BufferSweep;
+
+  FunctionOpInterface function;
+  std::shared_ptr<const ProgramOrder> order;
+  std::shared_ptr<const LastReads> lastReads;
   std::vector<Buffer> table;
   llvm::DenseMap<Value, BufferId> bufferOf;
   llvm::DenseMap<OpOperand *, BufferId> copies;
   llvm::DenseMap<Value, unsigned> takeovers;
+  llvm::DenseMap<Value, SmallVector<OpOperand *, 2>> materialized;
+  llvm::DenseMap<BufferId, SmallVector<BufferId, 2>> targets;
 };
 
 } // namespace mlir::es

@@ -104,6 +104,13 @@ bool isMemoryType(Type type);
 /// is taken to run them any number of times.
 bool isBranchOp(Operation *op);
 
+/// True if `op` looks rows of its first operand up by integer indices.
+bool isTableLookup(Operation *op);
+
+/// True if the result of `op` stands for its one source: a view, a conversion
+/// of the element type, a dequantisation, a transpose.
+bool isParameterChain(Operation *op);
+
 } // namespace mlir::es
 
 #endif // ES_OPMODEL_OPMODEL_H

@@ -1,0 +1,90 @@
+//===- MemoryReport.h - What a memory report says ---------------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The contents of a report, ready to be formatted: plain data, no IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_REPORT_MEMORYREPORT_H
+#define ES_REPORT_MEMORYREPORT_H
+
+#include "es/Report/Options.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <array>
+
+namespace mlir::es {
+
+struct BufferRow {
+  std::string name, type, location, why;
+  Role role;
+  uint64_t bytes, offset;
+  unsigned first, last;
+};
+
+struct GraphReport {
+  std::string kind;
+  uint64_t peakBytes = 0, arenaBytes = 0, naiveBytes = 0, largestOpBytes = 0;
+  bool exact = true;
+  /// Some size was unknown and counts as nothing: totals are lower bounds.
+  bool isLowerBound = false;
+  unsigned peakIndex = 0;
+  std::string peakName, peakLocation;
+  std::array<uint64_t, kNumRoles> breakdown = {};
+  std::vector<BufferRow> buffersAtPeak;
+  std::vector<uint64_t> timeline;
+  std::vector<std::string> notes;
+};
+
+struct ParameterSummary {
+  unsigned count = 0;
+  uint64_t elements = 0, bytes = 0;
+  uint64_t trainableElements = 0, trainableBytes = 0;
+  uint64_t frozenElements = 0, frozenBytes = 0;
+  std::string rolesSource;
+};
+
+struct RoleLine {
+  std::string name, type, source;
+  Role role;
+  bool isRead, isParameter;
+};
+
+struct FunctionReport {
+  std::string name;
+  ParameterSummary parameters;
+  std::vector<GraphReport> graphs;
+  std::vector<RoleLine> roles;
+  std::vector<std::string> assumptions;
+  std::vector<std::string> explanation;
+};
+
+struct MemoryReport {
+  std::string module;
+  ReportOptions options;
+  /// The functions that are reported in full.
+  std::vector<FunctionReport> functions;
+  /// The other public functions: name and peak.
+  std::vector<std::pair<std::string, uint64_t>> others;
+
+  /// True if a budget is given and some function exceeds it.
+  bool isOverBudget() const;
+};
+
+/// Analyses `module`. Fails with a diagnostic. May change the module: private
+/// functions are inlined, bound shapes are propagated.
+FailureOr<MemoryReport> buildMemoryReport(ModuleOp module,
+                                          const ReportOptions &options);
+
+void printText(const MemoryReport &report, raw_ostream &os);
+void printJson(const MemoryReport &report, raw_ostream &os);
+
+/// `13.4 GiB`.
+std::string formatBytes(uint64_t bytes);
+
+} // namespace mlir::es
+
+#endif // ES_REPORT_MEMORYREPORT_H

@@ -1,0 +1,62 @@
+//===- Options.h - The options of the memory report -------------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_REPORT_OPTIONS_H
+#define ES_REPORT_OPTIONS_H
+
+#include "es/Analysis/Buffers.h"
+#include "es/Analysis/Parameters.h"
+#include "es/Analysis/StorageSize.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace mlir::es {
+
+/// The options as given, before they are understood.
+struct RawReportOptions {
+#define ES_OPTION(member, flag, default, help) std::string member = default;
+#define ES_SWITCH(member, flag, help) bool member = false;
+#include "es/Report/Options.def"
+  /// Rules in the order they were given.
+  std::vector<std::pair<ParameterRule::Kind, std::string>> rules;
+};
+
+/// A shape for an argument.
+struct ShapeBinding {
+  std::string name;
+  SmallVector<int64_t> shape;
+};
+
+struct ReportOptions {
+  SmallVector<std::string> entries;
+  MemoryModel model = MemoryModel::InPlace;
+  SizeOptions size;
+  std::vector<ShapeBinding> shapes;
+  std::optional<uint64_t> budget;
+  uint64_t reserve = 0;
+  std::string device;
+  unsigned top = 10;
+  std::string explain;
+  bool lowerBound = false;
+  bool timeline = false;
+  bool printRoles = false;
+  ParameterRules rules;
+
+  /// Understands `raw`; one error that names the flag if something is wrong.
+  static llvm::Expected<ReportOptions> parse(const RawReportOptions &raw,
+                                             MLIRContext *context);
+};
+
+/// `1024`, `512MiB`, `24GiB`, `1.5GB`: bytes, or an error.
+llvm::Expected<uint64_t> parseByteSize(StringRef text);
+
+StringRef stringifyMemoryModel(MemoryModel model);
+
+} // namespace mlir::es
+
+#endif // ES_REPORT_OPTIONS_H

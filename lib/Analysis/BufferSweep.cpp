@@ -1,0 +1,315 @@
+//===- BufferSweep.cpp - Buffers of single ops ----------------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Decides, op by op, whether a result is a view, overwrites its destination,
+// takes over a dying operand, or gets memory of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BufferSweep.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+BufferSweep::BufferSweep(BufferAssignment &result, const BufferOptions &options)
+    : result(result), options(options), order(*result.order),
+      lastReads(*result.lastReads) {}
+
+void BufferSweep::run() {
+  for (BlockArgument argument : result.function.getArguments())
+    if (isMemoryType(argument.getType()))
+      create(argument, argument.getType(),
+             options.isDonated ? options.isDonated(argument)
+                               : isDonatedArgument(argument));
+  for (unsigned point = 0, e = order.size(); point < e; ++point) {
+    Operation *op = order.getOp(point);
+    if (order.isEnd(point)) {
+      leaveRegions(op);
+      continue;
+    }
+    if (&op->getBlock()->front() == op)
+      visitBlockStart(op->getBlock());
+    OpFacts facts = getOpFacts(op);
+    if (facts.opClass == OpClass::Call)
+      visitCall(op, facts);
+    else if (op->hasTrait<OpTrait::IsTerminator>())
+      visitTerminator(op);
+    else if (order.getEnd(op) != point)
+      enterRegions(op);
+    else
+      visitOp(op, facts);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+BufferId BufferSweep::create(Value root, Type type, bool owned) {
+  BufferId id = result.table.size();
+  Buffer &buffer = result.table.emplace_back();
+  buffer.root = root;
+  buffer.type = type;
+  buffer.owned = owned;
+  reads.emplace_back();
+  if (root)
+    join(root, id);
+  return id;
+}
+
+void BufferSweep::join(Value value, BufferId buffer) {
+  result.bufferOf[value] = buffer;
+  addRead(buffer, value);
+  for (BufferId target : result.getTargets(buffer))
+    addRead(target, value);
+}
+
+void BufferSweep::addRead(BufferId buffer, Value value) {
+  LastReads::Info info = lastReads.lookup(value);
+  reads[buffer].last = std::max(reads[buffer].last, info.last);
+  reads[buffer].pathDependent |= info.pathDependent;
+  reads[buffer].members.push_back(value);
+}
+
+BufferId BufferSweep::copy(OpOperand &operand) {
+  BufferId id = create(Value(), operand.get().getType(), /*owned=*/true);
+  result.table[id].copyFor = &operand;
+  result.copies[&operand] = id;
+  return id;
+}
+
+BufferId BufferSweep::createAlias(Value root) {
+  BufferId id = create(root, root.getType(), /*owned=*/false);
+  result.table[id].isAlias = true;
+  return id;
+}
+
+void BufferSweep::addTarget(BufferId alias, BufferId target) {
+  SmallVector<BufferId, 2> resolved;
+  if (result.table[target].isAlias)
+    resolved.assign(result.getTargets(target).begin(),
+                    result.getTargets(target).end());
+  else
+    resolved.push_back(target);
+  for (BufferId id : resolved) {
+    if (id == alias || llvm::is_contained(result.targets[alias], id))
+      continue;
+    result.targets[alias].push_back(id);
+    for (Value member : reads[alias].members)
+      addRead(id, member);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Questions
+//===----------------------------------------------------------------------===//
+
+bool BufferSweep::isDying(BufferId buffer, Operation *op) const {
+  const Reads &info = reads[buffer];
+  if (info.last <= order.getBegin(op))
+    return true;
+  if (!info.pathDependent)
+    return false;
+  return llvm::none_of(info.members, [&](Value member) {
+    return member.getParentRegion()->isAncestor(op->getParentRegion()) &&
+           lastReads.isReadAfter(member, op);
+  });
+}
+
+bool BufferSweep::mayOverwrite(BufferId buffer, Operation *op) const {
+  return buffer != kNoBuffer && result.table[buffer].owned &&
+         isDying(buffer, op);
+}
+
+bool BufferSweep::isWholeBuffer(Value value, BufferId buffer) const {
+  Type type = result.table[buffer].type;
+  if (value.getType() == type)
+    return true;
+  auto view = dyn_cast<ShapedType>(value.getType());
+  auto whole = dyn_cast<ShapedType>(type);
+  return view && whole && view.hasStaticShape() && whole.hasStaticShape() &&
+         view.getElementType() == whole.getElementType() &&
+         view.getNumElements() == whole.getNumElements();
+}
+
+bool BufferSweep::hasConflictingRead(OpOperand &destination, BufferId buffer,
+                                     const OpFacts &facts) const {
+  Operation *op = destination.getOwner();
+  for (OpOperand &other : op->getOpOperands()) {
+    if (&other == &destination || getBuffer(other.get()) != buffer)
+      continue;
+    OperandUse use = facts.operands[other.getOperandNumber()];
+    if (use == OperandUse::None)
+      continue;
+    if (use != OperandUse::ReadElementwise || other.get() != destination.get())
+      return true;
+  }
+  return false;
+}
+
+/// A destination that only carries an initial value (a fill, a splat), as
+/// opposed to data: eager execution would not have it as a tensor.
+bool BufferSweep::isFreshInit(Value value) const {
+  Operation *def = value.getDefiningOp();
+  return def && getOpFacts(def).opClass == OpClass::Generator;
+}
+
+//===----------------------------------------------------------------------===//
+// Single ops
+//===----------------------------------------------------------------------===//
+
+void BufferSweep::visitOp(Operation *op, const OpFacts &facts) {
+  materialize(op, facts);
+  for (OpResult value : op->getResults()) {
+    ResultFact fact = facts.results[value.getResultNumber()];
+    switch (fact.kind) {
+    case ResultKind::None:
+      break;
+    case ResultKind::New:
+      allocateOrTakeOver(value, facts);
+      break;
+    case ResultKind::View:
+      visitView(value, op->getOperand(fact.source));
+      break;
+    case ResultKind::Destination:
+      visitDestination(op->getOpOperand(fact.source), facts, value);
+      break;
+    case ResultKind::Undefined:
+      virtuals[value] = Virtual::Undefined;
+      break;
+    case ResultKind::Splat:
+      virtuals[value] = Virtual::Splat;
+      break;
+    case ResultKind::Constant:
+      visitConstant(value);
+      break;
+    }
+  }
+}
+
+void BufferSweep::visitView(Value value, Value source) {
+  if (auto it = virtuals.find(source); it != virtuals.end()) {
+    Virtual kind = it->second;
+    virtuals[value] = kind;
+  } else if (BufferId buffer = getBuffer(source); buffer != kNoBuffer) {
+    join(value, buffer);
+  } else {
+    create(value, value.getType(), /*owned=*/true);
+  }
+}
+
+void BufferSweep::visitConstant(OpResult value) {
+  Operation *op = value.getOwner();
+  // Loads of one global share its storage.
+  for (StringRef name : {"name", "global"})
+    if (auto symbol = op->getAttrOfType<SymbolRefAttr>(name)) {
+      auto [it, inserted] = globals.try_emplace(symbol, kNoBuffer);
+      if (!inserted)
+        return join(value, it->second);
+      it->second = result.table.size();
+    }
+  BufferId id = create(value, value.getType(), /*owned=*/false);
+  result.table[id].isConstant = true;
+}
+
+void BufferSweep::visitDestination(OpOperand &destination, const OpFacts &facts,
+                                   OpResult value) {
+  Operation *op = destination.getOwner();
+  bool readsOld =
+      facts.operands[destination.getOperandNumber()] == OperandUse::ReadWrite;
+  if (auto it = virtuals.find(destination.get()); it != virtuals.end()) {
+    if (it->second == Virtual::Splat && readsOld)
+      return join(value, copy(destination));
+    return allocateOrTakeOver(value, facts);
+  }
+  BufferId buffer = getBuffer(destination.get());
+  bool allowed =
+      options.model != MemoryModel::Eager || isFreshInit(destination.get());
+  if (readsOld) {
+    if (allowed && mayOverwrite(buffer, op) &&
+        !hasConflictingRead(destination, buffer, facts))
+      return join(value, buffer);
+    return join(value, copy(destination));
+  }
+  // Contents nobody reads are not worth holding on to, except in an argument
+  // that its caller gave away.
+  auto argument = dyn_cast_if_present<BlockArgument>(
+      buffer == kNoBuffer ? Value() : result.table[buffer].root);
+  if (allowed && argument && argument.getOwner() == op->getBlock() &&
+      argument.getOwner()->isEntryBlock() && mayOverwrite(buffer, op) &&
+      !hasConflictingRead(destination, buffer, facts))
+    return join(value, buffer);
+  allocateOrTakeOver(value, facts);
+}
+
+/// Ops whose results are typed memrefs once compiled can only take over memory
+/// of the very same type; for others the size decides.
+static bool canTakeOver(OpResult value, Value operand) {
+  if (value.getType() == operand.getType())
+    return true;
+  StringRef dialect = value.getOwner()->getName().getDialectNamespace();
+  if (dialect == "arith" || dialect == "math" || dialect == "linalg" ||
+      dialect == "tensor")
+    return false;
+  auto to = dyn_cast<ShapedType>(value.getType());
+  auto from = dyn_cast<ShapedType>(operand.getType());
+  return to && from && to.hasStaticShape() && from.hasStaticShape() &&
+         to.getNumElements() == from.getNumElements() &&
+         to.getElementType().isIntOrFloat() &&
+         from.getElementType().isIntOrFloat() &&
+         to.getElementTypeBitWidth() == from.getElementTypeBitWidth();
+}
+
+void BufferSweep::allocateOrTakeOver(OpResult value, const OpFacts &facts) {
+  Operation *op = value.getOwner();
+  auto isTaken = [&](BufferId buffer) {
+    return llvm::any_of(op->getResults(), [&](OpResult other) {
+      return other != value && getBuffer(other) == buffer;
+    });
+  };
+  if (options.model != MemoryModel::Eager)
+    for (OpOperand &operand : op->getOpOperands()) {
+      unsigned index = operand.getOperandNumber();
+      BufferId buffer = getBuffer(operand.get());
+      if (facts.operands[index] != OperandUse::ReadElementwise ||
+          virtuals.contains(operand.get()) ||
+          !canTakeOver(value, operand.get()) || !mayOverwrite(buffer, op) ||
+          !isWholeBuffer(operand.get(), buffer) ||
+          hasConflictingRead(operand, buffer, facts) || isTaken(buffer))
+        continue;
+      result.takeovers[value] = index;
+      return join(value, buffer);
+    }
+  create(value, value.getType(), /*owned=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// Splats and undefined values that something needs in memory
+//===----------------------------------------------------------------------===//
+
+void BufferSweep::materialize(Operation *op, const OpFacts &facts) {
+  if (facts.opClass != OpClass::Contraction &&
+      facts.opClass != OpClass::Materializing &&
+      facts.opClass != OpClass::Opaque && facts.opClass != OpClass::Call)
+    return;
+  for (OpOperand &operand : op->getOpOperands()) {
+    OperandUse use = facts.operands[operand.getOperandNumber()];
+    if (use == OperandUse::Read || use == OperandUse::ReadElementwise)
+      materializeOperand(operand);
+  }
+}
+
+void BufferSweep::materializeOperand(OpOperand &operand) {
+  Value value = operand.get();
+  if (!virtuals.contains(value))
+    return;
+  if (getBuffer(value) == kNoBuffer)
+    create(value, value.getType(), /*owned=*/true);
+  result.materialized[value].push_back(&operand);
+}

@@ -1,0 +1,81 @@
+//===- Buffers.cpp - Which values share memory ----------------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "es/Analysis/Buffers.h"
+#include "BufferSweep.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+bool mlir::es::isDonatedArgument(BlockArgument argument) {
+  auto func = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  if (!func || !argument.getOwner()->isEntryBlock())
+    return false;
+  unsigned index = argument.getArgNumber();
+  if (auto writable =
+          func.getArgAttrOfType<BoolAttr>(index, "bufferization.writable"))
+    return writable.getValue();
+  if (auto donor = func.getArgAttrOfType<BoolAttr>(index, "jax.buffer_donor"))
+    return donor.getValue();
+  return bool(func.getArgAttr(index, "tf.aliasing_output"));
+}
+
+BufferAssignment BufferAssignment::compute(FunctionOpInterface func,
+                                           const BufferOptions &options) {
+  BufferAssignment result;
+  result.function = func;
+  result.order = std::make_shared<ProgramOrder>(func);
+  result.lastReads = std::make_shared<LastReads>(*result.order);
+  BufferSweep(result, options).run();
+  return result;
+}
+
+BufferId BufferAssignment::getBuffer(Value value) const {
+  auto it = bufferOf.find(value);
+  return it == bufferOf.end() ? kNoBuffer : it->second;
+}
+
+bool BufferAssignment::isInPlace(OpOperand &operand) const {
+  return !copies.contains(&operand);
+}
+
+std::optional<unsigned> BufferAssignment::getTakenOver(OpResult result) const {
+  auto it = takeovers.find(result);
+  if (it == takeovers.end())
+    return std::nullopt;
+  return it->second;
+}
+
+ArrayRef<OpOperand *> BufferAssignment::getMaterializedUses(Value splat) const {
+  auto it = materialized.find(splat);
+  return it == materialized.end() ? ArrayRef<OpOperand *>() : it->second;
+}
+
+ArrayRef<BufferId> BufferAssignment::getTargets(BufferId alias) const {
+  auto it = targets.find(alias);
+  return it == targets.end() ? ArrayRef<BufferId>() : it->second;
+}
+
+ReturnedArguments BufferAssignment::getReturnedArguments() const {
+  FunctionOpInterface func = function;
+  ReturnedArguments returned(func.getNumResults());
+  Region &body = func.getFunctionBody();
+  for (Block &block : body) {
+    if (block.empty() || !block.back().hasTrait<OpTrait::ReturnLike>())
+      continue;
+    for (OpOperand &operand : block.back().getOpOperands()) {
+      BufferId buffer = getBuffer(operand.get());
+      if (buffer == kNoBuffer || !isInPlace(operand) ||
+          operand.getOperandNumber() >= returned.size())
+        continue;
+      auto argument = dyn_cast_if_present<BlockArgument>(table[buffer].root);
+      if (argument && argument.getOwner() == &body.front())
+        returned[operand.getOperandNumber()] = argument.getArgNumber();
+    }
+  }
+  return returned;
+}

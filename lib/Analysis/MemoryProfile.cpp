@@ -1,0 +1,321 @@
+//===- MemoryProfile.cpp - Bytes live over time ---------------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Sizes every buffer, adds them up over their live segments with one sweep over
+// differences, and takes the maximum.
+//
+//===----------------------------------------------------------------------===//
+
+#include "es/Analysis/MemoryProfile.h"
+#include "es/Analysis/ArenaPlanner.h"
+
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "llvm/ADT/SmallSet.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+ModuleProfiler::ModuleProfiler(ProfileOptions options)
+    : options(std::move(options)) {}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+FunctionOpInterface ModuleProfiler::resolve(Operation *call) {
+  auto callOp = dyn_cast<CallOpInterface>(call);
+  if (!callOp)
+    return nullptr;
+  return dyn_cast_if_present<FunctionOpInterface>(
+      callOp.resolveCallableInTable(&symbols));
+}
+
+/// Profiles everything `func` calls, callees first, with an explicit stack.
+LogicalResult ModuleProfiler::profileCallees(FunctionOpInterface func) {
+  struct Frame {
+    FunctionOpInterface func;
+    SmallVector<Operation *> calls;
+  };
+  auto getCalls = [](FunctionOpInterface f) {
+    SmallVector<Operation *> calls;
+    f.getFunctionBody().walk(
+        [&](CallOpInterface call) { calls.push_back(call.getOperation()); });
+    return calls;
+  };
+  SmallVector<Frame> stack;
+  llvm::SmallPtrSet<Operation *, 8> active;
+  auto push = [&](FunctionOpInterface f) {
+    active.insert(f);
+    stack.push_back({f, getCalls(f)});
+  };
+  push(func);
+  while (!stack.empty()) {
+    if (stack.back().calls.empty()) {
+      FunctionOpInterface done = stack.back().func;
+      stack.pop_back();
+      active.erase(done);
+      if (done == func)
+        continue;
+      FailureOr<MemoryProfile> profile = profileOne(done);
+      if (failed(profile))
+        return failure();
+      Callee &callee = callees[done];
+      callee.returned = profile->assignment.getReturnedArguments();
+      uint64_t resident = 0;
+      for (auto [buffer, info] :
+           llvm::zip(profile->buffers, profile->assignment.getBuffers())) {
+        if (info.isConstant)
+          callee.constantBytes += buffer.bytes;
+        auto argument = dyn_cast_if_present<BlockArgument>(info.root);
+        if (!info.owned && (argument || info.isConstant))
+          resident += buffer.bytes;
+      }
+      callee.bytes = profile->peakBytes - resident;
+      continue;
+    }
+    Operation *call = stack.back().calls.pop_back_val();
+    FunctionOpInterface target = resolve(call);
+    if (!target || target.isExternal() || callees.contains(target))
+      continue;
+    if (active.contains(target)) {
+      InFlightDiagnostic error = call->emitError()
+                                 << "recursive call of '@" << target.getName()
+                                 << "': its memory has no static bound";
+      error.attachNote(target.getLoc()) << "called function is here";
+      return error;
+    }
+    push(target);
+  }
+  return success();
+}
+
+/// What callees and scratch memory add while an op runs.
+LogicalResult ModuleProfiler::addTransients(MemoryProfile &profile) {
+  const ProgramOrder &order = profile.assignment.getOrder();
+  llvm::SmallPtrSet<Operation *, 8> counted;
+  for (unsigned point = 0, e = order.size(); point < e; ++point) {
+    if (order.isEnd(point))
+      continue;
+    Operation *op = order.getOp(point);
+    OpFacts facts = getOpFacts(op);
+    if (!facts.known)
+      ++profile.conservativeOps[op->getName().getStringRef()];
+    uint64_t bytes = facts.workspaceBytes;
+    if (FunctionOpInterface target = resolve(op)) {
+      auto it = callees.find(target);
+      if (it != callees.end()) {
+        // Results live at the call are counted as buffers already.
+        uint64_t results = 0;
+        for (OpResult result : op->getResults()) {
+          BufferId id = profile.assignment.getBuffer(result);
+          if (id != kNoBuffer &&
+              profile.assignment.getBuffers()[id].root == result)
+            results += profile.buffers[id].bytes;
+        }
+        bytes += it->second.bytes - std::min(it->second.bytes, results);
+      }
+    }
+    if (bytes)
+      profile.transients[point] = bytes;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+static Location getLocation(const Buffer &buffer) {
+  return buffer.root ? buffer.root.getLoc()
+                     : buffer.copyFor->getOwner()->getLoc();
+}
+
+/// The op that defines a storage whose value is its own description.
+static bool isFunctionArgument(const Buffer &buffer, FunctionOpInterface func) {
+  auto argument = dyn_cast_if_present<BlockArgument>(buffer.root);
+  return argument && argument.getOwner() == &func.getFunctionBody().front();
+}
+
+LogicalResult ModuleProfiler::measure(MemoryProfile &profile) {
+  const BufferAssignment &assignment = profile.assignment;
+  FunctionOpInterface func = assignment.getFunction();
+  ArrayRef<Buffer> table = assignment.getBuffers();
+  profile.buffers.resize(table.size());
+  llvm::DenseMap<Type, uint64_t> sizes;
+  for (auto [id, buffer] : llvm::enumerate(table)) {
+    ProfiledBuffer &measured = profile.buffers[id];
+    Type type = buffer.type;
+    if (isFunctionArgument(buffer, func) || buffer.isConstant) {
+      measured.role = buffer.isConstant ? Role::Constant : Role::Input;
+      if (options.storageOf) {
+        auto [role, stored] = options.storageOf(buffer.root);
+        measured.role = role;
+        if (stored)
+          type = stored;
+      }
+    }
+    if (buffer.isAlias)
+      continue;
+    measured.isLive = !profile.ranges.getSegments(id).empty();
+    measured.hull = profile.ranges.getHull(id);
+    auto [it, inserted] = sizes.try_emplace(type, 0);
+    if (inserted) {
+      llvm::Expected<uint64_t> bytes = getStorageBytes(type, options.size);
+      if (bytes) {
+        it->second = *bytes;
+      } else if (options.lowerBound) {
+        llvm::consumeError(bytes.takeError());
+        profile.hasUnknownSizes = true;
+      } else {
+        return emitError(getLocation(buffer))
+               << llvm::toString(bytes.takeError());
+      }
+    }
+    measured.bytes = it->second;
+  }
+  // What the function returns is output, unless it is something else already.
+  for (Block &block : func.getFunctionBody()) {
+    if (block.empty() || block.back().getNumSuccessors())
+      continue;
+    for (OpOperand &operand : block.back().getOpOperands()) {
+      auto copy = assignment.getCopies().find(&operand);
+      BufferId id = copy != assignment.getCopies().end()
+                        ? copy->second
+                        : assignment.getBuffer(operand.get());
+      if (id != kNoBuffer && profile.buffers[id].role == Role::Temporary)
+        profile.buffers[id].role = Role::Output;
+    }
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The sum over time
+//===----------------------------------------------------------------------===//
+
+static uint64_t getLargestOpBytes(const MemoryProfile &profile) {
+  const ProgramOrder &order = profile.assignment.getOrder();
+  uint64_t largest = 0;
+  llvm::SmallSet<BufferId, 8> seen;
+  for (unsigned point = 0, e = order.size(); point < e; ++point) {
+    Operation *op = order.getOp(point);
+    uint64_t bytes = 0;
+    seen.clear();
+    auto add = [&](Value value) {
+      BufferId id = profile.assignment.getBuffer(value);
+      if (id != kNoBuffer && seen.insert(id).second)
+        bytes += profile.buffers[id].bytes;
+    };
+    if (!order.isEnd(point))
+      for (OpOperand &operand : op->getOpOperands())
+        if (readsMemory(operand))
+          add(operand.get());
+    if (order.isEnd(point) || order.getEnd(op) == point)
+      llvm::for_each(op->getResults(), add);
+    largest = std::max(largest, bytes);
+  }
+  return largest;
+}
+
+LogicalResult ModuleProfiler::accumulate(MemoryProfile &profile) {
+  const ProgramOrder &order = profile.assignment.getOrder();
+  unsigned size = std::max(order.size(), 1u);
+  std::vector<int64_t> difference(size + 1, 0);
+  auto overflow = [&]() {
+    return profile.assignment.getFunction()->emitError()
+           << "the buffers of '@" << profile.assignment.getFunction().getName()
+           << "' exceed 64-bit sizes in total";
+  };
+  auto count = [&](uint64_t bytes, LiveSegment segment) {
+    difference[segment.first] += bytes;
+    difference[segment.last + 1] -= bytes;
+  };
+  for (auto [id, buffer] : llvm::enumerate(profile.buffers)) {
+    std::optional<uint64_t> sum = checkedAdd(profile.naiveBytes, buffer.bytes);
+    if (!sum || *sum > uint64_t(INT64_MAX))
+      return overflow();
+    if (!buffer.isLive)
+      continue;
+    profile.naiveBytes = *sum;
+    for (LiveSegment segment : profile.ranges.getSegments(id))
+      count(buffer.bytes, segment);
+  }
+  for (auto [point, bytes] : profile.transients) {
+    std::optional<uint64_t> sum = checkedAdd(profile.naiveBytes, bytes);
+    if (!sum || *sum > uint64_t(INT64_MAX))
+      return overflow();
+    profile.naiveBytes = *sum;
+    count(bytes, {point, point});
+  }
+  profile.timeline.resize(size);
+  int64_t live = 0;
+  for (unsigned point = 0; point < size; ++point) {
+    live += difference[point];
+    profile.timeline[point] = live;
+    if (profile.timeline[point] > profile.peakBytes) {
+      profile.peakBytes = profile.timeline[point];
+      profile.peakPoint = point;
+    }
+  }
+  for (auto [id, buffer] : llvm::enumerate(profile.buffers))
+    for (LiveSegment segment : profile.ranges.getSegments(id))
+      if (segment.first <= profile.peakPoint &&
+          profile.peakPoint <= segment.last)
+        profile.breakdown[unsigned(buffer.role)] += buffer.bytes;
+  profile.breakdown[unsigned(Role::Temporary)] +=
+      profile.transients.lookup(profile.peakPoint);
+  profile.largestOpBytes = getLargestOpBytes(profile);
+  return success();
+}
+
+/// Lays all buffers out in one arena. Scratch memory takes part as a buffer
+/// that is live at one point.
+static void plan(MemoryProfile &profile, uint64_t alignment) {
+  std::vector<PlannerBuffer> requests;
+  std::vector<BufferId> ids;
+  for (auto [id, buffer] : llvm::enumerate(profile.buffers)) {
+    if (!buffer.isLive || buffer.bytes == 0)
+      continue;
+    requests.push_back({buffer.bytes, buffer.hull.first, buffer.hull.last});
+    ids.push_back(id);
+  }
+  for (auto [point, bytes] : profile.transients)
+    requests.push_back({bytes, point, point});
+  Plan placed = planArena(requests, alignment);
+  profile.arenaBytes = placed.arenaBytes;
+  for (auto [id, offset] : llvm::zip(ids, placed.offsets))
+    profile.buffers[id].offset = offset;
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+FailureOr<MemoryProfile> ModuleProfiler::profileOne(FunctionOpInterface func) {
+  BufferOptions bufferOptions;
+  bufferOptions.model = options.model;
+  bufferOptions.isDonated = options.isDonated;
+  bufferOptions.returnedArguments = [&](Operation *call) {
+    FunctionOpInterface target = resolve(call);
+    auto it = callees.find(target);
+    return it == callees.end() ? ReturnedArguments() : it->second.returned;
+  };
+  MemoryProfile profile;
+  profile.assignment = BufferAssignment::compute(func, bufferOptions);
+  profile.ranges = LiveRanges::compute(profile.assignment);
+  if (failed(measure(profile)) || failed(addTransients(profile)) ||
+      failed(accumulate(profile)))
+    return failure();
+  plan(profile, options.size.alignment);
+  return profile;
+}
+
+FailureOr<MemoryProfile> ModuleProfiler::profile(FunctionOpInterface func) {
+  if (failed(profileCallees(func)))
+    return failure();
+  return profileOne(func);
+}

@@ -1,0 +1,75 @@
+//===- ParameterRules.cpp - Rules over parameter names --------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "es/Analysis/Parameters.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+StringRef mlir::es::getRuleFlag(ParameterRule::Kind kind) {
+  static constexpr StringRef flags[] = {"--params", "--inputs", "--train",
+                                        "--freeze", "--donate", "--stored-as"};
+  return flags[kind];
+}
+
+static llvm::Error makeError(const llvm::Twine &text) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
+}
+
+/// Splits `RE:TYPE` at its last colon outside angle brackets.
+static std::pair<StringRef, StringRef> splitStoredAs(StringRef text) {
+  int depth = 0;
+  for (size_t i = text.size(); i-- > 0;) {
+    depth += text[i] == '>';
+    depth -= text[i] == '<';
+    if (text[i] == ':' && depth == 0)
+      return {text.take_front(i), text.drop_front(i + 1)};
+  }
+  return {text, ""};
+}
+
+llvm::Expected<ParameterRules> ParameterRules::parse(
+    ArrayRef<std::pair<ParameterRule::Kind, std::string>> given,
+    MLIRContext *context) {
+  ParameterRules result;
+  for (const auto &[kind, text] : given) {
+    ParameterRule rule{kind, text, nullptr, Type()};
+    if (kind == ParameterRule::StoredAs) {
+      auto [pattern, type] = splitStoredAs(text);
+      rule.pattern = pattern.str();
+      // A bad type is reported below, in our own words.
+      ScopedDiagnosticHandler quiet(context,
+                                    [](Diagnostic &) { return success(); });
+      if (!type.empty())
+        rule.stored = parseType(type, context);
+      if (!rule.stored)
+        return makeError("--stored-as expects RE:TYPE with an MLIR element "
+                         "type, got '" +
+                         text + "'");
+    }
+    rule.regex = std::make_shared<llvm::Regex>(rule.pattern);
+    std::string why;
+    if (!rule.regex->isValid(why))
+      return makeError(getRuleFlag(kind) +
+                       " expects a regular expression, got '" + rule.pattern +
+                       "': " + why);
+    result.rules.push_back(std::move(rule));
+  }
+  return result;
+}
+
+const ParameterRule *
+ParameterRules::match(StringRef name,
+                      ArrayRef<ParameterRule::Kind> kinds) const {
+  for (const ParameterRule &rule : llvm::reverse(rules))
+    if (llvm::is_contained(kinds, rule.kind) && rule.regex->match(name))
+      return &rule;
+  return nullptr;
+}

@@ -1,0 +1,33 @@
+//===- Models.h - The per-dialect models ------------------------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each function describes the ops of one family, or answers nullopt.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_LIB_OPMODEL_MODELS_H
+#define ES_LIB_OPMODEL_MODELS_H
+
+#include "es/OpModel/OpModel.h"
+
+namespace mlir::es {
+
+/// Reads every operand, allocates every result.
+OpFacts getDefaultFacts(Operation *op);
+
+/// Loops, branches, calls and terminators, whatever their dialect.
+std::optional<OpFacts> getControlFlowFacts(Operation *op);
+
+/// Ops that implement upstream interfaces: linalg, tensor, arith, math,
+/// bufferization, memref, affine, vector, ml_program, es.
+std::optional<OpFacts> getUpstreamFacts(Operation *op);
+
+std::optional<OpFacts> getTosaFacts(Operation *op);
+
+} // namespace mlir::es
+
+#endif // ES_LIB_OPMODEL_MODELS_H

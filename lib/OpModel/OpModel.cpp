@@ -1,0 +1,52 @@
+//===- OpModel.cpp - What the analyses know of an op ----------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Asks the model of each dialect in turn; an op that none of them describes
+// gets the conservative default.
+//
+//===----------------------------------------------------------------------===//
+
+#include "es/OpModel/OpModel.h"
+#include "Models.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpDefinition.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+bool mlir::es::isMemoryType(Type type) {
+  return isa<TensorType, BaseMemRefType>(type);
+}
+
+OpFacts mlir::es::getDefaultFacts(Operation *op) {
+  OpFacts facts;
+  facts.operands.reserve(op->getNumOperands());
+  for (Value operand : op->getOperands())
+    facts.operands.push_back(
+        isMemoryType(operand.getType()) ? OperandUse::Read : OperandUse::None);
+  facts.results.reserve(op->getNumResults());
+  for (Value result : op->getResults())
+    facts.results.push_back(
+        {isMemoryType(result.getType()) ? ResultKind::New : ResultKind::None,
+         0});
+  return facts;
+}
+
+OpFacts mlir::es::getOpFacts(Operation *op) {
+  if (std::optional<OpFacts> facts = getControlFlowFacts(op))
+    return *facts;
+  if (std::optional<OpFacts> facts = getTosaFacts(op))
+    return *facts;
+  if (std::optional<OpFacts> facts = getUpstreamFacts(op))
+    return *facts;
+  OpFacts facts = getDefaultFacts(op);
+  facts.known = op->hasTrait<OpTrait::IsTerminator>();
+  if (facts.known)
+    facts.opClass = OpClass::Terminator;
+  return facts;
+}

@@ -1,0 +1,48 @@
+//===- Roles.cpp - What an op's use says of a storage ---------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "es/OpModel/OpModel.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+bool mlir::es::isTableLookup(Operation *op) {
+  static const llvm::StringSet<> names = {
+      "tosa.gather",          "stablehlo.gather",
+      "mhlo.gather",          "stablehlo.torch_index_select",
+      "torch.aten.embedding", "torch.aten.index_select",
+      "onnx.Gather",          "ttir.embedding"};
+  return names.contains(op->getName().getStringRef()) &&
+         op->getNumOperands() > 1;
+}
+
+bool mlir::es::isParameterChain(Operation *op) {
+  OpFacts facts = getOpFacts(op);
+  if (facts.opClass == OpClass::DataMovement)
+    return true;
+  if (facts.results.size() == 1 && facts.results[0].kind == ResultKind::View)
+    return true;
+  static const llvm::StringSet<> conversions = {"arith.extf",
+                                                "arith.truncf",
+                                                "arith.sitofp",
+                                                "arith.uitofp",
+                                                "arith.extsi",
+                                                "arith.extui",
+                                                "tosa.cast",
+                                                "tosa.rescale",
+                                                "stablehlo.convert",
+                                                "mhlo.convert",
+                                                "stablehlo.uniform_dequantize",
+                                                "torch.aten.to.dtype",
+                                                "quant.dcast",
+                                                "onnx.Cast",
+                                                "onnx.DequantizeLinear"};
+  return conversions.contains(op->getName().getStringRef());
+}

@@ -1,0 +1,473 @@
+//===- Build.cpp - From analyses to report data ---------------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Prepare.h"
+#include "es/Analysis/MemoryProfile.h"
+#include "es/Report/MemoryReport.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+/// Beyond this many program points values are named by op and point instead of
+/// by the number the printer would give them.
+static constexpr unsigned kNumberedPoints = 200000;
+
+static std::string printType(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+static std::string printLocation(Location loc) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (auto file = dyn_cast<FileLineColLoc>(loc))
+    stream << file.getFilename().getValue() << ":" << file.getLine() << ":"
+           << file.getColumn();
+  else if (auto name = dyn_cast<NameLoc>(loc))
+    stream << name.getName().getValue();
+  else
+    stream << loc;
+  return text;
+}
+
+namespace {
+/// Builds the report of one function.
+class FunctionBuilder {
+public:
+  FunctionBuilder(FunctionOpInterface func, const ReportOptions &options)
+      : func(func), options(options) {}
+  FailureOr<FunctionReport> build();
+  FailureOr<MemoryProfile> profile(SizeOptions size);
+  LogicalResult computeInventory();
+
+private:
+  GraphReport makeGraph(const MemoryProfile &profile);
+  void summarizeParameters(FunctionReport &report);
+  void addBuffers(const MemoryProfile &profile, GraphReport &graph);
+  void addNotes(const MemoryProfile &profile, GraphReport &graph);
+  void explain(const MemoryProfile &profile, FunctionReport &report);
+  std::string nameOf(const MemoryProfile &profile, BufferId id);
+  std::string nameOf(Value value, const ProgramOrder &order);
+  bool hasDynamicBatch();
+
+  FunctionOpInterface func;
+  const ReportOptions &options;
+  Inventory inventory;
+  std::unique_ptr<AsmState> names;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+std::string FunctionBuilder::nameOf(Value value, const ProgramOrder &order) {
+  if (const StorageInfo *info = inventory.lookup(value))
+    return info->name;
+  if (auto name = dyn_cast<NameLoc>(value.getLoc()))
+    return name.getName().str();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (order.size() <= kNumberedPoints) {
+    if (!names)
+      names = std::make_unique<AsmState>(func);
+    value.printAsOperand(stream, *names);
+    return text;
+  }
+  if (Operation *def = value.getDefiningOp())
+    stream << def->getName() << "@" << order.getBegin(def);
+  else
+    stream << "arg@" << order.getBlockBegin(value.getParentBlock());
+  return text;
+}
+
+std::string FunctionBuilder::nameOf(const MemoryProfile &profile, BufferId id) {
+  const Buffer &buffer = profile.assignment.getBuffers()[id];
+  const ProgramOrder &order = profile.assignment.getOrder();
+  if (buffer.root)
+    return nameOf(buffer.root, order);
+  return "copy of " + nameOf(buffer.copyFor->get(), order);
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+static uint64_t countElements(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped && shaped.hasStaticShape() ? shaped.getNumElements() : 0;
+}
+
+void FunctionBuilder::summarizeParameters(FunctionReport &report) {
+  ParameterSummary &summary = report.parameters;
+  summary.rolesSource = stringifyRoleSource(inventory.getSource()).str();
+  for (const StorageInfo &info : inventory.getStorages()) {
+    report.roles.push_back({info.name, printType(info.getStoredType()),
+                            stringifyRoleSource(info.source).str(), info.role,
+                            info.isRead, info.isParameter()});
+    if (!info.isParameter())
+      continue;
+    SizeOptions size = options.size;
+    llvm::Expected<uint64_t> bytes =
+        getStorageBytes(info.getStoredType(), size);
+    if (!bytes) {
+      llvm::consumeError(bytes.takeError());
+      continue;
+    }
+    uint64_t elements = countElements(info.value.getType());
+    bool trainable = info.role == Role::TrainableParameter;
+    ++summary.count;
+    summary.elements += elements;
+    summary.bytes += *bytes;
+    (trainable ? summary.trainableElements : summary.frozenElements) +=
+        elements;
+    (trainable ? summary.trainableBytes : summary.frozenBytes) += *bytes;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The graph
+//===----------------------------------------------------------------------===//
+
+void FunctionBuilder::addBuffers(const MemoryProfile &profile,
+                                 GraphReport &graph) {
+  ArrayRef<Buffer> table = profile.assignment.getBuffers();
+  std::vector<BufferId> live;
+  for (BufferId id = 0, e = table.size(); id < e; ++id)
+    for (LiveSegment segment : profile.ranges.getSegments(id))
+      if (segment.first <= profile.peakPoint &&
+          profile.peakPoint <= segment.last)
+        live.push_back(id);
+  llvm::sort(live, [&](BufferId a, BufferId b) {
+    return std::make_pair(~profile.buffers[a].bytes, a) <
+           std::make_pair(~profile.buffers[b].bytes, b);
+  });
+  for (BufferId id : live) {
+    const ProfiledBuffer &buffer = profile.buffers[id];
+    const Buffer &info = table[id];
+    BufferRow row;
+    row.name = nameOf(profile, id);
+    row.role = buffer.role;
+    row.type = printType(info.type);
+    if (info.root)
+      if (const StorageInfo *storage = inventory.lookup(info.root))
+        row.type = printType(storage->getStoredType());
+    row.bytes = buffer.bytes;
+    row.offset = buffer.offset;
+    row.first = buffer.hull.first;
+    row.last = buffer.hull.last;
+    row.location = printLocation(
+        info.root ? info.root.getLoc() : info.copyFor->getOwner()->getLoc());
+    const ProgramOrder &order = profile.assignment.getOrder();
+    if (!info.owned)
+      row.why = info.isConstant ? "constant" : "owned by the caller";
+    else if (order.size() && row.last < order.size())
+      row.why = "read until " +
+                order.getOp(row.last)->getName().getStringRef().str() + " at " +
+                printLocation(order.getOp(row.last)->getLoc());
+    graph.buffersAtPeak.push_back(std::move(row));
+    if (graph.buffersAtPeak.size() >= options.top)
+      break;
+  }
+}
+
+/// Arguments that reach a result of their own type: donating them would let the
+/// update happen in place.
+static SmallVector<BlockArgument>
+getStateCandidates(const MemoryProfile &profile) {
+  SmallVector<BlockArgument> candidates;
+  for (const auto &[operand, id] : profile.assignment.getCopies()) {
+    BufferId source = profile.assignment.getBuffer(operand->get());
+    if (source == kNoBuffer)
+      continue;
+    auto argument = dyn_cast_if_present<BlockArgument>(
+        profile.assignment.getBuffers()[source].root);
+    if (argument && !profile.assignment.getBuffers()[source].owned &&
+        profile.buffers[id].role == Role::Output &&
+        argument.getType() == operand->get().getType())
+      candidates.push_back(argument);
+  }
+  llvm::sort(candidates, [](BlockArgument a, BlockArgument b) {
+    return a.getArgNumber() < b.getArgNumber();
+  });
+  return candidates;
+}
+
+void FunctionBuilder::addNotes(const MemoryProfile &profile,
+                               GraphReport &graph) {
+  for (const auto &[name, count] : profile.conservativeOps) {
+    graph.exact = false;
+    graph.notes.push_back(
+        (llvm::Twine(count) + " x '" + name +
+         "' treated conservatively: every operand read, every result new")
+            .str());
+  }
+  for (BlockArgument argument : getStateCandidates(profile)) {
+    const StorageInfo *info = inventory.lookup(argument);
+    llvm::Expected<uint64_t> bytes =
+        getStorageBytes(argument.getType(), options.size);
+    if (!info || !bytes) {
+      llvm::consumeError(bytes.takeError());
+      continue;
+    }
+    graph.notes.push_back("donate " + info->name + " (--donate='^" +
+                          info->name + "$'): saves up to " +
+                          formatBytes(*bytes) + " (" + std::to_string(*bytes) +
+                          " B)");
+  }
+  for (const ParameterRule *rule : inventory.getUnmatched())
+    graph.notes.push_back(
+        (getRuleFlag(rule->kind) + "='" + rule->pattern + "' matches nothing")
+            .str());
+  graph.notes.push_back("not counted: device context, library workspaces, "
+                        "fragmentation of the allocator in use");
+}
+
+GraphReport FunctionBuilder::makeGraph(const MemoryProfile &profile) {
+  GraphReport graph;
+  graph.kind = "inference";
+  graph.peakBytes = profile.peakBytes;
+  graph.arenaBytes = profile.arenaBytes;
+  graph.naiveBytes = profile.naiveBytes;
+  graph.largestOpBytes = profile.largestOpBytes;
+  graph.breakdown = profile.breakdown;
+  graph.peakIndex = profile.peakPoint;
+  const ProgramOrder &order = profile.assignment.getOrder();
+  if (order.size()) {
+    Operation *op = order.getOp(profile.peakPoint);
+    graph.peakName = op->getName().getStringRef().str();
+    graph.peakLocation = printLocation(op->getLoc());
+    remark::analysis(op->getLoc(),
+                     remark::RemarkOpts::name("PeakMemory").category("es"))
+        << remark::metric("PeakBytes", profile.peakBytes)
+        << remark::metric("ArenaBytes", profile.arenaBytes);
+  }
+  if (options.timeline)
+    graph.timeline = profile.timeline;
+  addBuffers(profile, graph);
+  addNotes(profile, graph);
+  return graph;
+}
+
+void FunctionBuilder::explain(const MemoryProfile &profile,
+                              FunctionReport &report) {
+  if (options.explain.empty())
+    return;
+  StringRef wanted = StringRef(options.explain);
+  const ProgramOrder &order = profile.assignment.getOrder();
+  ArrayRef<Buffer> table = profile.assignment.getBuffers();
+  for (BufferId id = 0, e = table.size(); id < e; ++id) {
+    std::string name = nameOf(profile, id);
+    if (name != wanted && "%" + name != wanted)
+      continue;
+    const ProfiledBuffer &buffer = profile.buffers[id];
+    report.explanation.push_back(
+        name + ": " + stringifyRole(buffer.role).str() + ", " +
+        printType(table[id].type) + ", " + std::to_string(buffer.bytes) +
+        " B, live from point " + std::to_string(buffer.hull.first) + " to " +
+        std::to_string(buffer.hull.last));
+    std::vector<std::pair<unsigned, std::string>> uses;
+    for (auto [value, owner] : profile.assignment.getValues()) {
+      if (owner != id)
+        continue;
+      for (OpOperand &use : value.getUses()) {
+        Operation *user = order.getPointOp(use.getOwner());
+        uses.push_back(
+            {order.getBegin(user), "  " + nameOf(value, order) + " used by " +
+                                       user->getName().getStringRef().str() +
+                                       " at " + printLocation(user->getLoc())});
+      }
+    }
+    llvm::sort(uses);
+    for (auto &[point, text] : uses)
+      report.explanation.push_back(std::move(text));
+    if (!table[id].owned && !table[id].isConstant)
+      report.explanation.push_back("  kept by the caller; --donate='^" + name +
+                                   "$' lets it die at its last use");
+    return;
+  }
+  report.explanation.push_back("no buffer is called '" + options.explain + "'");
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// An unbound leading dimension counts as 1 unless something else is asked for.
+bool FunctionBuilder::hasDynamicBatch() {
+  return llvm::any_of(func.getArgumentTypes(), [](Type type) {
+    auto shaped = dyn_cast<RankedTensorType>(type);
+    return shaped && shaped.getRank() > 0 && shaped.isDynamicDim(0);
+  });
+}
+
+LogicalResult FunctionBuilder::computeInventory() {
+  FailureOr<Inventory> computed = Inventory::compute(func, options.rules);
+  if (failed(computed))
+    return failure();
+  inventory = std::move(*computed);
+  return success();
+}
+
+FailureOr<MemoryProfile> FunctionBuilder::profile(SizeOptions size) {
+  ProfileOptions profileOptions;
+  profileOptions.model = options.model;
+  profileOptions.size = size;
+  profileOptions.lowerBound = options.lowerBound;
+  profileOptions.isDonated = [&](BlockArgument argument) {
+    const StorageInfo *info = inventory.lookup(argument);
+    return info ? info->donated : isDonatedArgument(argument);
+  };
+  profileOptions.storageOf = [&](Value value) -> std::pair<Role, Type> {
+    const StorageInfo *info = inventory.lookup(value);
+    if (!info)
+      return {isa<BlockArgument>(value) ? Role::Input : Role::Constant, Type()};
+    return {info->role, info->getStoredType()};
+  };
+  return ModuleProfiler(profileOptions).profile(func);
+}
+
+FailureOr<FunctionReport> FunctionBuilder::build() {
+  FunctionReport report;
+  report.name = func.getName().str();
+  summarizeParameters(report);
+  bool dynamic = hasDynamicBatch();
+  SizeOptions size = options.size;
+  if (dynamic)
+    size.leadingDynamic = 1;
+  FailureOr<MemoryProfile> computed = profile(size);
+  if (failed(computed))
+    return failure();
+  GraphReport graph = makeGraph(*computed);
+  graph.isLowerBound = computed->hasUnknownSizes;
+  if (dynamic) {
+    std::string note = "batch 1 (the leading dimension is dynamic; bind it "
+                       "with --shape): peak";
+    for (uint64_t batch : {1, 8, 64}) {
+      size.leadingDynamic = batch;
+      FailureOr<MemoryProfile> other = profile(size);
+      if (failed(other))
+        return failure();
+      note += (batch == 1 ? " " : ", ") + formatBytes(other->peakBytes) +
+              " at batch " + std::to_string(batch);
+    }
+    graph.notes.insert(graph.notes.begin(), note);
+  }
+  explain(*computed, report);
+  report.graphs.push_back(std::move(graph));
+  unsigned inputs =
+      llvm::count_if(inventory.getStorages(), [](const StorageInfo &info) {
+        return info.role == Role::Input;
+      });
+  report.assumptions.push_back("roles from " + report.parameters.rolesSource +
+                               ": " + std::to_string(report.parameters.count) +
+                               " parameters, " + std::to_string(inputs) +
+                               " inputs (--params, --inputs, --print-roles)");
+  if (inventory.isLoraOnly())
+    report.assumptions.push_back(
+        "only parameters named lora_ are trainable (--train)");
+  report.assumptions.push_back(("memory model " +
+                                stringifyMemoryModel(options.model) +
+                                " (--memory-model)")
+                                   .str());
+  return report;
+}
+
+bool MemoryReport::isOverBudget() const {
+  if (!options.budget)
+    return false;
+  return llvm::any_of(functions, [&](const FunctionReport &function) {
+    return llvm::any_of(function.graphs, [&](const GraphReport &graph) {
+      return graph.arenaBytes + options.reserve > *options.budget;
+    });
+  });
+}
+
+static size_t countOps(FunctionOpInterface func) {
+  size_t count = 0;
+  func.getFunctionBody().walk([&](Operation *) { ++count; });
+  return count;
+}
+
+/// The functions to report in full, and the other public ones.
+static LogicalResult
+selectEntries(ModuleOp module, const ReportOptions &options,
+              SmallVectorImpl<FunctionOpInterface> &entries,
+              SmallVectorImpl<FunctionOpInterface> &others) {
+  if (!options.entries.empty()) {
+    for (const std::string &name : options.entries) {
+      auto func = dyn_cast_if_present<FunctionOpInterface>(
+          SymbolTable::lookupSymbolIn(module, name));
+      if (!func || func.isExternal())
+        return module.emitError()
+               << "--entry names no function with a body: '@" << name << "'";
+      entries.push_back(func);
+    }
+    return success();
+  }
+  FunctionOpInterface largest;
+  size_t most = 0;
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto func = dyn_cast<FunctionOpInterface>(op);
+    if (!func)
+      return isa<ModuleOp>(op) ? WalkResult::advance() : WalkResult::skip();
+    auto symbol = dyn_cast<SymbolOpInterface>(op);
+    if (!func.isExternal() && (!symbol || symbol.isPublic())) {
+      others.push_back(func);
+      if (size_t count = countOps(func); count > most) {
+        most = count;
+        largest = func;
+      }
+    }
+    return WalkResult::skip();
+  });
+  if (!largest)
+    return module.emitError()
+           << "no public function with a body to report; name one with "
+              "'--entry=@f'";
+  entries.push_back(largest);
+  llvm::erase(others, largest);
+  return success();
+}
+
+FailureOr<MemoryReport>
+mlir::es::buildMemoryReport(ModuleOp module, const ReportOptions &options) {
+  MemoryReport report;
+  report.options = options;
+  if (std::optional<StringRef> name = module.getSymName())
+    report.module = name->str();
+  SmallVector<FunctionOpInterface> entries, others;
+  if (failed(selectEntries(module, options, entries, others)) ||
+      failed(prepareModule(module, entries, options)))
+    return failure();
+  for (FunctionOpInterface func : entries) {
+    FunctionBuilder builder(func, options);
+    if (failed(builder.computeInventory()))
+      return failure();
+    FailureOr<FunctionReport> function = builder.build();
+    if (failed(function))
+      return failure();
+    report.functions.push_back(std::move(*function));
+  }
+  for (FunctionOpInterface func : others) {
+    FunctionBuilder builder(func, options);
+    SizeOptions size = options.size;
+    size.leadingDynamic = 1;
+    if (failed(builder.computeInventory()))
+      return failure();
+    FailureOr<MemoryProfile> profile = builder.profile(size);
+    if (failed(profile))
+      return failure();
+    report.others.push_back({func.getName().str(), profile->peakBytes});
+  }
+  return report;
+}

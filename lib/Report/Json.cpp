@@ -1,0 +1,127 @@
+//===- Json.cpp - The report as JSON --------------------------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The names are fixed: docs/memory-report.schema.json describes them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "es/Report/MemoryReport.h"
+
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+static constexpr int kSchemaVersion = 1;
+
+/// JSON text must be UTF-8; names in a module need not be.
+static std::string fix(StringRef text) { return llvm::json::fixUTF8(text); }
+
+static void writeParameters(llvm::json::OStream &json,
+                            const ParameterSummary &summary) {
+  json.attributeObject("parameters", [&] {
+    json.attribute("count", summary.count);
+    json.attribute("elements", summary.elements);
+    json.attribute("bytes", summary.bytes);
+    json.attribute("roles_source", summary.rolesSource);
+    json.attribute("trainable_elements", summary.trainableElements);
+    json.attribute("trainable_bytes", summary.trainableBytes);
+    json.attribute("frozen_elements", summary.frozenElements);
+    json.attribute("frozen_bytes", summary.frozenBytes);
+  });
+}
+
+static void writeBuffer(llvm::json::OStream &json, const BufferRow &row) {
+  json.object([&] {
+    json.attribute("name", fix(row.name));
+    json.attribute("role", stringifyRole(row.role));
+    json.attribute("type", fix(row.type));
+    json.attribute("bytes", row.bytes);
+    json.attribute("first", row.first);
+    json.attribute("last", row.last);
+    json.attribute("offset", row.offset);
+    json.attribute("location", fix(row.location));
+    json.attribute("why", fix(row.why));
+  });
+}
+
+static void writeGraph(llvm::json::OStream &json, const GraphReport &graph) {
+  json.object([&] {
+    json.attribute("kind", graph.kind);
+    json.attribute("peak_bytes", graph.peakBytes);
+    json.attribute("arena_bytes", graph.arenaBytes);
+    json.attribute("naive_bytes", graph.naiveBytes);
+    json.attribute("largest_op_bytes", graph.largestOpBytes);
+    json.attribute("exact", graph.exact);
+    json.attribute("lower_bound", graph.isLowerBound);
+    json.attributeObject("peak_op", [&] {
+      json.attribute("index", graph.peakIndex);
+      json.attribute("name", fix(graph.peakName));
+      json.attribute("location", fix(graph.peakLocation));
+    });
+    json.attributeObject("breakdown", [&] {
+      for (unsigned i = 0; i < kNumRoles; ++i)
+        json.attribute(stringifyRole(Role(i)), graph.breakdown[i]);
+    });
+    json.attributeArray("buffers_at_peak", [&] {
+      for (const BufferRow &row : graph.buffersAtPeak)
+        writeBuffer(json, row);
+    });
+    if (!graph.timeline.empty())
+      json.attributeArray("timeline", [&] {
+        for (uint64_t bytes : graph.timeline)
+          json.value(bytes);
+      });
+    json.attributeArray("notes", [&] {
+      for (const std::string &note : graph.notes)
+        json.value(fix(note));
+    });
+  });
+}
+
+static void writeOptions(llvm::json::OStream &json,
+                         const ReportOptions &options) {
+  json.attributeObject("options", [&] {
+    json.attribute("memory_model", stringifyMemoryModel(options.model));
+    json.attribute("alignment", options.size.alignment);
+    json.attribute("sub_byte",
+                   options.size.subByte == SubByte::Packed ? "packed" : "byte");
+    json.attribute("reserve", options.reserve);
+    if (options.budget)
+      json.attribute("budget", *options.budget);
+    if (!options.device.empty())
+      json.attribute("device", options.device);
+  });
+}
+
+void mlir::es::printJson(const MemoryReport &report, raw_ostream &os) {
+  llvm::json::OStream json(os, /*IndentSize=*/2);
+  json.object([&] {
+    json.attribute("schema_version", kSchemaVersion);
+    json.attribute("module", fix(report.module));
+    writeOptions(json, report.options);
+    json.attributeArray("functions", [&] {
+      for (const FunctionReport &function : report.functions)
+        json.object([&] {
+          json.attribute("name", fix(function.name));
+          writeParameters(json, function.parameters);
+          json.attributeArray("graphs", [&] {
+            for (const GraphReport &graph : function.graphs)
+              writeGraph(json, graph);
+          });
+        });
+    });
+    json.attributeArray("other_functions", [&] {
+      for (const auto &[name, peak] : report.others)
+        json.object([&, name = name, peak = peak] {
+          json.attribute("name", fix(name));
+          json.attribute("peak_bytes", peak);
+        });
+    });
+  });
+  os << "\n";
+}

@@ -1,0 +1,172 @@
+//===- Options.cpp - The options of the memory report ---------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "es/Report/Options.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+template <typename... Parts>
+static llvm::Error makeError(const Parts &...parts) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (stream << ... << parts);
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
+}
+
+StringRef mlir::es::stringifyMemoryModel(MemoryModel model) {
+  static constexpr StringRef names[] = {"eager", "inplace", "fused"};
+  return names[unsigned(model)];
+}
+
+llvm::Expected<uint64_t> mlir::es::parseByteSize(StringRef text) {
+  StringRef digits =
+      text.take_while([](char c) { return llvm::isDigit(c) || c == '.'; });
+  StringRef unit = text.drop_front(digits.size()).trim();
+  double scale = llvm::StringSwitch<double>(unit)
+                     .Cases({"", "B"}, 1)
+                     .Cases({"KiB", "K"}, 1024.0)
+                     .Cases({"MiB", "M"}, 1024.0 * 1024)
+                     .Cases({"GiB", "G"}, 1024.0 * 1024 * 1024)
+                     .Cases({"TiB", "T"}, 1024.0 * 1024 * 1024 * 1024)
+                     .Case("KB", 1e3)
+                     .Case("MB", 1e6)
+                     .Case("GB", 1e9)
+                     .Case("TB", 1e12)
+                     .Default(0);
+  uint64_t whole;
+  if (scale == 1 && !digits.getAsInteger(10, whole))
+    return whole;
+  double number;
+  if (scale == 0 || digits.getAsDouble(number) || number * scale >= 9.2e18)
+    return makeError("expects a size such as 512MiB or 24GiB, got '", text,
+                     "'");
+  return uint64_t(number * scale);
+}
+
+static llvm::Expected<ShapeBinding> parseShape(StringRef text) {
+  auto [name, dims] = text.rsplit(':');
+  ShapeBinding binding{name.str(), {}};
+  SmallVector<StringRef> parts;
+  dims.split(parts, 'x');
+  for (StringRef part : parts) {
+    int64_t size;
+    if (name.empty() || part.getAsInteger(10, size) || size < 0)
+      return makeError("--shape expects NAME:4x2048, got '", text, "'");
+    binding.shape.push_back(size);
+  }
+  return binding;
+}
+
+/// Alignment and reserve of the devices we have a profile of.
+static llvm::Error applyDevice(StringRef device, ReportOptions &options) {
+  if (device.empty())
+    return llvm::Error::success();
+  if (device == "cpu") {
+    options.size.alignment = 64;
+  } else if (device == "xla-gpu") {
+    options.size.alignment = 256;
+  } else if (device == "cuda") {
+    options.size.alignment = 512;
+    options.reserve = uint64_t(0.6 * 1024 * 1024 * 1024);
+  } else {
+    return makeError("--device expects cpu, xla-gpu or cuda, got '", device,
+                     "'");
+  }
+  options.device = device.str();
+  return llvm::Error::success();
+}
+
+static llvm::Error applySizes(const RawReportOptions &raw,
+                              ReportOptions &options) {
+  if (raw.subByte == "byte")
+    options.size.subByte = SubByte::Byte;
+  else if (raw.subByte != "packed")
+    return makeError("--sub-byte expects packed or byte, got '", raw.subByte,
+                     "'");
+  options.size.packI1 = raw.packI1;
+  if (!raw.alignment.empty() &&
+      (StringRef(raw.alignment).getAsInteger(10, options.size.alignment) ||
+       !llvm::isPowerOf2_64(options.size.alignment) ||
+       options.size.alignment > (uint64_t(1) << 32)))
+    return makeError("--alignment expects a power of two, got '", raw.alignment,
+                     "'");
+  if (!raw.reserve.empty()) {
+    llvm::Expected<uint64_t> reserve = parseByteSize(raw.reserve);
+    if (!reserve)
+      return makeError("--reserve ", llvm::toString(reserve.takeError()));
+    options.reserve = *reserve;
+  }
+  if (!raw.budget.empty()) {
+    StringRef size = raw.budget;
+    auto [graph, rest] = size.split(':');
+    if (size.contains(':')) {
+      if (graph != "inference")
+        return makeError("--budget expects a graph that is reported "
+                         "(inference), got '",
+                         graph, "'");
+      size = rest;
+    }
+    llvm::Expected<uint64_t> budget = parseByteSize(size);
+    if (!budget)
+      return makeError("--budget ", llvm::toString(budget.takeError()));
+    options.budget = *budget;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<ReportOptions> ReportOptions::parse(const RawReportOptions &raw,
+                                                   MLIRContext *context) {
+  ReportOptions options;
+  SmallVector<StringRef> parts;
+  StringRef(raw.entry).split(parts, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef part : parts) {
+    options.entries.push_back(part.trim().ltrim('@').str());
+  }
+  if (raw.graphs != "inference")
+    return makeError("--graphs expects inference, got '", raw.graphs, "'");
+  auto model = llvm::StringSwitch<std::optional<MemoryModel>>(raw.model)
+                   .Case("eager", MemoryModel::Eager)
+                   .Case("inplace", MemoryModel::InPlace)
+                   .Case("fused", MemoryModel::Fused)
+                   .Default(std::nullopt);
+  if (!model)
+    return makeError("--memory-model expects eager, inplace or fused, got '",
+                     raw.model, "'");
+  options.model = *model;
+  if (llvm::Error error = applyDevice(raw.device, options))
+    return std::move(error);
+  if (llvm::Error error = applySizes(raw, options))
+    return std::move(error);
+  parts.clear();
+  StringRef(raw.shape).split(parts, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef part : parts) {
+    llvm::Expected<ShapeBinding> binding = parseShape(part);
+    if (!binding)
+      return binding.takeError();
+    options.shapes.push_back(*binding);
+  }
+  if (StringRef(raw.top).getAsInteger(10, options.top))
+    return makeError("--top expects a number, got '", raw.top, "'");
+  if (raw.unknownSizes == "lower-bound")
+    options.lowerBound = true;
+  else if (raw.unknownSizes != "error")
+    return makeError("--unknown-sizes expects error or lower-bound, got '",
+                     raw.unknownSizes, "'");
+  options.explain = raw.explain;
+  options.timeline = raw.timeline;
+  options.printRoles = raw.printRoles;
+  llvm::Expected<ParameterRules> rules =
+      ParameterRules::parse(raw.rules, context);
+  if (!rules)
+    return rules.takeError();
+  options.rules = *rules;
+  return options;
+}

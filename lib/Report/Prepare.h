@@ -1,0 +1,23 @@
+//===- Prepare.h - Make a module ready for analysis -------------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_LIB_REPORT_PREPARE_H
+#define ES_LIB_REPORT_PREPARE_H
+
+#include "es/Report/Options.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::es {
+
+/// Inlines private callees and binds the shapes that `options` states.
+LogicalResult prepareModule(ModuleOp module,
+                            ArrayRef<FunctionOpInterface> entries,
+                            const ReportOptions &options);
+
+} // namespace mlir::es
+
+#endif // ES_LIB_REPORT_PREPARE_H

@@ -1,0 +1,78 @@
+//===- PrintMemoryReport.cpp - The report as a pass -----------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "es/Report/MemoryReport.h"
+#include "es/Report/Passes.h"
+
+namespace mlir::es {
+#define GEN_PASS_DEF_PRINTMEMORYREPORT
+#include "es/Report/Passes.h.inc"
+} // namespace mlir::es
+
+using namespace mlir;
+using namespace mlir::es;
+
+namespace {
+struct PrintMemoryReportPass
+    : es::impl::PrintMemoryReportBase<PrintMemoryReportPass> {
+  PrintMemoryReportPass() = default;
+  // Options copy themselves in Pass::clone.
+  PrintMemoryReportPass(const PrintMemoryReportPass &other)
+      : PrintMemoryReportBase(other) {}
+
+  void runOnOperation() override;
+  RawReportOptions collect() const;
+
+#define ES_OPTION(member, flag, value, help)                                   \
+  Option<std::string> member{*this, flag, llvm::cl::desc(help),                \
+                             llvm::cl::init(value)};
+#define ES_SWITCH(member, flag, help)                                          \
+  Option<bool> member{*this, flag, llvm::cl::desc(help), llvm::cl::init(false)};
+#define ES_RULE(kind, flag, help)                                              \
+  ListOption<std::string> rule##kind{*this, flag, llvm::cl::desc(help)};
+#include "es/Report/Options.def"
+  Option<std::string> format{*this, "format", llvm::cl::desc("text or json"),
+                             llvm::cl::init("text")};
+};
+} // namespace
+
+RawReportOptions PrintMemoryReportPass::collect() const {
+  RawReportOptions raw;
+#define ES_OPTION(member, flag, value, help) raw.member = member;
+#define ES_SWITCH(member, flag, help) raw.member = member;
+#define ES_RULE(kind, flag, help)                                              \
+  for (const std::string &rule : rule##kind)                                   \
+    raw.rules.push_back({ParameterRule::kind, rule});
+#include "es/Report/Options.def"
+  return raw;
+}
+
+void PrintMemoryReportPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  llvm::Expected<ReportOptions> options =
+      ReportOptions::parse(collect(), &getContext());
+  if (!options || (format != "text" && format != "json")) {
+    std::string why =
+        options ? "format expects text or json, got '" + format.getValue() + "'"
+                : llvm::toString(options.takeError());
+    module.emitError() << "es-print-memory-report: " << why;
+    return signalPassFailure();
+  }
+  OwningOpRef<ModuleOp> copy = module.clone();
+  FailureOr<MemoryReport> report = buildMemoryReport(*copy, *options);
+  if (failed(report))
+    return signalPassFailure();
+  if (format == "json")
+    printJson(*report, llvm::outs());
+  else
+    printText(*report, llvm::outs());
+  if (report->isOverBudget()) {
+    module.emitError() << "the budget of " << formatBytes(*options->budget)
+                       << " is exceeded";
+    signalPassFailure();
+  }
+}

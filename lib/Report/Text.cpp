@@ -1,0 +1,179 @@
+//===- Text.cpp - The report as text --------------------------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "es/Report/MemoryReport.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+std::string mlir::es::formatBytes(uint64_t bytes) {
+  static constexpr const char *units[] = {"B",   "KiB", "MiB", "GiB",
+                                          "TiB", "PiB", "EiB"};
+  if (bytes < 1024)
+    return std::to_string(bytes) + " B";
+  double value = bytes;
+  unsigned unit = 0;
+  while (value >= 1024 && unit < 6) {
+    value /= 1024;
+    ++unit;
+  }
+  return llvm::formatv("{0:f1} {1}", value, units[unit]).str();
+}
+
+/// `frozen_parameter` as words.
+static std::string getRowName(Role role) {
+  std::string name = stringifyRole(role).str();
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+static std::string quote(uint64_t bytes) {
+  return llvm::formatv("{0} ({1})", bytes, formatBytes(bytes)).str();
+}
+
+static void printVerdict(const MemoryReport &report,
+                         const FunctionReport &function, raw_ostream &os) {
+  const ReportOptions &options = report.options;
+  if (options.budget)
+    os << formatBytes(*options.budget) << "?";
+  else
+    os << "peak:";
+  const char *separator = "";
+  for (const GraphReport &graph : function.graphs) {
+    os << separator << " " << graph.kind;
+    uint64_t need = graph.arenaBytes + options.reserve;
+    if (options.budget)
+      os << (need <= *options.budget ? " yes (" : " no (") << formatBytes(need)
+         << ")";
+    else
+      os << (graph.isLowerBound ? " at least " : " ")
+         << formatBytes(graph.peakBytes);
+    separator = ",";
+  }
+  os << "\n";
+  separator = "assumed: ";
+  for (const std::string &assumption : function.assumptions) {
+    os << separator << assumption;
+    separator = "; ";
+  }
+  os << "\n\n";
+}
+
+static void printRows(const FunctionReport &function, raw_ostream &os) {
+  auto line = [&](StringRef name, auto value) {
+    os << llvm::formatv("  {0,-22}", name);
+    for (const GraphReport &graph : function.graphs)
+      os << llvm::formatv("{0,32}", value(graph));
+    os << "\n";
+  };
+  line("bytes", [](const GraphReport &graph) { return graph.kind; });
+  for (unsigned i = 0; i < kNumRoles; ++i) {
+    if (llvm::all_of(function.graphs, [&](const GraphReport &graph) {
+          return graph.breakdown[i] == 0;
+        }))
+      continue;
+    line(getRowName(Role(i)),
+         [&](const GraphReport &graph) { return quote(graph.breakdown[i]); });
+  }
+  auto total = [](const GraphReport &graph, uint64_t bytes) {
+    return (graph.isLowerBound ? "at least " : "") + quote(bytes);
+  };
+  line("peak",
+       [&](const GraphReport &graph) { return total(graph, graph.peakBytes); });
+  line("arena", [&](const GraphReport &graph) {
+    return total(graph, graph.arenaBytes);
+  });
+  line("arena / peak", [](const GraphReport &graph) {
+    double quotient =
+        graph.peakBytes ? double(graph.arenaBytes) / graph.peakBytes : 1.0;
+    return llvm::formatv("{0:f3}", quotient).str();
+  });
+}
+
+static void printBuffers(const GraphReport &graph, raw_ostream &os) {
+  os << "\n  " << graph.kind << ": peak at point " << graph.peakIndex << ", "
+     << graph.peakName << " at " << graph.peakLocation << "\n"
+     << "  largest buffers there:\n";
+  for (const BufferRow &row : graph.buffersAtPeak) {
+    os << llvm::formatv("  {0,14}  {1,-20} {2} {3}  {4}", row.bytes,
+                        getRowName(row.role), row.name, row.type, row.location);
+    if (!row.why.empty())
+      os << "; " << row.why;
+    os << "\n";
+  }
+}
+
+static void printParameters(const FunctionReport &function, raw_ostream &os) {
+  const ParameterSummary &summary = function.parameters;
+  os << "  parameters: " << summary.count << ", " << summary.elements
+     << " elements, " << quote(summary.bytes) << "; trainable "
+     << summary.trainableElements << " elements, "
+     << formatBytes(summary.trainableBytes) << "; frozen "
+     << summary.frozenElements << " elements, "
+     << formatBytes(summary.frozenBytes) << "\n";
+  std::string unread;
+  for (const RoleLine &role : function.roles)
+    if (role.isParameter && !role.isRead)
+      unread += (unread.empty() ? "" : ", ") + role.name;
+  if (!unread.empty())
+    os << "  never read: " << unread << "\n";
+}
+
+static std::string escape(StringRef name) { return llvm::Regex::escape(name); }
+
+/// The inferred roles as flags to paste.
+static void printRoles(const FunctionReport &function, raw_ostream &os) {
+  auto flag = [&](StringRef name, auto keep) {
+    std::string names;
+    for (const RoleLine &role : function.roles)
+      if (keep(role))
+        names += (names.empty() ? "" : "|") + escape(role.name);
+    if (!names.empty())
+      os << "  --" << name << "='^(" << names << ")$'\n";
+  };
+  os << "\n  roles:\n";
+  for (const RoleLine &role : function.roles)
+    os << llvm::formatv("  {0,-20} {1} {2} ({3})\n", getRowName(role.role),
+                        role.name, role.type, role.source);
+  flag("params", [](const RoleLine &role) { return role.isParameter; });
+  flag("inputs", [](const RoleLine &role) { return role.role == Role::Input; });
+  flag("freeze",
+       [](const RoleLine &role) { return role.role == Role::FrozenParameter; });
+  flag("donate", [](const RoleLine &role) { return role.role == Role::State; });
+}
+
+void mlir::es::printText(const MemoryReport &report, raw_ostream &os) {
+  for (const FunctionReport &function : report.functions) {
+    os << "@" << function.name << "\n";
+    printVerdict(report, function, os);
+    printRows(function, os);
+    os << "\n";
+    printParameters(function, os);
+    for (const GraphReport &graph : function.graphs) {
+      printBuffers(graph, os);
+      for (const std::string &note : graph.notes)
+        os << "  note: " << note << "\n";
+      if (graph.timeline.empty())
+        continue;
+      os << "\n  live bytes by program point:\n";
+      for (auto [point, bytes] : llvm::enumerate(graph.timeline))
+        os << "  " << point << " " << bytes << "\n";
+    }
+    if (report.options.printRoles)
+      printRoles(function, os);
+    for (const std::string &text : function.explanation)
+      os << "  " << text << "\n";
+    os << "\n";
+  }
+  if (!report.others.empty())
+    os << "other public functions (--entry=@name for the whole report):\n";
+  for (const auto &[name, peak] : report.others)
+    os << "  @" << name << ": peak " << quote(peak) << "\n";
+}

@@ -1,0 +1,29 @@
+//===- ReportDriver.h - es-opt --memory-report ------------------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_TOOLS_ES_OPT_REPORTDRIVER_H
+#define ES_TOOLS_ES_OPT_REPORTDRIVER_H
+
+#include "mlir/IR/DialectRegistry.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::es {
+
+/// Registers the report's flags with the command line.
+void registerReportOptions();
+
+/// True if a report is asked for.
+bool isReportRequested();
+
+/// Reads `inputFile`, reports to `outputFile`. Returns the exit status: 0 ok,
+/// 1 bad input or usage, 3 over budget.
+int runReport(llvm::StringRef inputFile, llvm::StringRef outputFile,
+              DialectRegistry &registry);
+
+} // namespace mlir::es
+
+#endif // ES_TOOLS_ES_OPT_REPORTDRIVER_H
