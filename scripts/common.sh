@@ -1,0 +1,55 @@
+# Shared by scripts/try and scripts/check: installs what is missing, builds.
+
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${ES_BUILD_DIR:-$root/build}
+
+packages=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22
+          lld-22 cmake ninja-build ccache libgtest-dev libbenchmark-dev
+          libomp-22-dev libzstd-dev zlib1g-dev python3)
+
+say() { echo "== $*" >&2; }
+
+# True if a package of this name is installed.
+installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
+
+install_packages() {
+  local missing=() package
+  if ! command -v dpkg-query >/dev/null; then
+    for tool in cmake ninja clang++-22 /usr/lib/llvm-22/bin/mlir-opt; do
+      command -v "$tool" >/dev/null || missing+=("$tool")
+    done
+    [ ${#missing[@]} -eq 0 ] && return
+    say "this machine has no apt; please install LLVM and MLIR 22.1 with their" \
+        "development files, CMake, Ninja. Missing: ${missing[*]}"
+    exit 1
+  fi
+  for package in "${packages[@]}"; do
+    installed "$package" || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  local sudo=
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null ||
+      { say "not root and no sudo; please install: ${missing[*]}"; exit 1; }
+    sudo=sudo
+  fi
+  say "installing ${missing[*]}"
+  $sudo apt-get update -qq
+  if ! $sudo env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; then
+    say "apt could not install: ${missing[*]} (LLVM 22 is in the repository" \
+        "of apt.llvm.org)"
+    exit 1
+  fi
+}
+
+configure_and_build() {
+  if [ ! -f "$build/build.ninja" ]; then
+    say "configuring in $build"
+    cmake --preset default -S "$root" -B "$build" >/dev/null
+  fi
+  say "building"
+  cmake --build "$build" --target "${@:-all}" >&2
+}
