@@ -25,6 +25,7 @@ inline void registerAllDialects(DialectRegistry &registry) {
 
 inline void registerAllPasses() {
   registerESPasses();
+  registerESPipelines();
   registerESReportPasses();
 }
 

@@ -148,8 +148,9 @@ static Plan placeLargestFirst(ArrayRef<PlannerBuffer> buffers,
   plan.offsets.resize(buffers.size());
   std::vector<uint32_t> order(buffers.size());
   std::iota(order.begin(), order.end(), 0);
-  llvm::stable_sort(order, [&](uint32_t a, uint32_t b) {
-    return buffers[a].size > buffers[b].size;
+  llvm::sort(order, [&](uint32_t a, uint32_t b) {
+    return std::make_pair(~buffers[a].size, a) <
+           std::make_pair(~buffers[b].size, b);
   });
   // Kept sorted by offset.
   std::vector<uint32_t> placed;

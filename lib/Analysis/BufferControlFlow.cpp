@@ -42,8 +42,9 @@ BufferSweep::classify(OpOperand &operand,
 
 void BufferSweep::handOver(OpOperand &operand,
                            llvm::SmallDenseSet<BufferId> &handedOver) {
-  if (classify(operand, handedOver) != Handover::Owned)
-    copy(operand);
+  bool owned = classify(operand, handedOver) == Handover::Owned;
+  result.handedOver[&operand] =
+      owned ? getBuffer(operand.get()) : copy(operand);
 }
 
 /// A memref (or a value nobody owns) that `target` may be from now on.
@@ -140,8 +141,8 @@ void BufferSweep::visitReturn(Operation *op) {
     // could not know which one it was.
     if (handover == Handover::Borrowed && isArgument && onlyReturn)
       continue;
-    if (handover != Handover::Owned)
-      copy(operand);
+    result.handedOver[&operand] =
+        handover == Handover::Owned ? buffer : copy(operand);
   }
 }
 
@@ -252,8 +253,9 @@ void BufferSweep::joinBranchResult(OpResult value) {
   });
   if (!allBorrowed) {
     for (OpOperand *operand : yielded)
-      if (handovers.lookup(operand) != Handover::Owned)
-        copy(*operand);
+      result.handedOver[operand] = handovers.lookup(operand) == Handover::Owned
+                                       ? getBuffer(operand->get())
+                                       : copy(*operand);
     create(value, value.getType(), /*owned=*/true);
     return;
   }

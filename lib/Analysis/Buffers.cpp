@@ -43,6 +43,11 @@ bool BufferAssignment::isInPlace(OpOperand &operand) const {
   return !copies.contains(&operand);
 }
 
+BufferId BufferAssignment::getHandedOver(OpOperand &operand) const {
+  auto it = handedOver.find(&operand);
+  return it == handedOver.end() ? kNoBuffer : it->second;
+}
+
 std::optional<unsigned> BufferAssignment::getTakenOver(OpResult result) const {
   auto it = takeovers.find(result);
   if (it == takeovers.end())

@@ -98,6 +98,10 @@ public:
   /// memory, or that of the operand the result takes over.
   bool isInPlace(OpOperand &operand) const;
 
+  /// The buffer that control flow hands on through `operand` to its next owner
+  /// (a copy made for it included), or kNoBuffer if nothing changes hands.
+  BufferId getHandedOver(OpOperand &operand) const;
+
   /// The operand whose memory the result takes over, if any: it dies at the
   /// op, is owned, has the result's type and is read elementwise.
   std::optional<unsigned> getTakenOver(OpResult result) const;
@@ -120,6 +124,7 @@ private:
   std::vector<Buffer> table;
   llvm::DenseMap<Value, BufferId> bufferOf;
   llvm::DenseMap<OpOperand *, BufferId> copies;
+  llvm::DenseMap<OpOperand *, BufferId> handedOver;
   llvm::DenseMap<Value, unsigned> takeovers;
   llvm::DenseMap<Value, SmallVector<OpOperand *, 2>> materialized;
   llvm::DenseMap<BufferId, SmallVector<BufferId, 2>> targets;

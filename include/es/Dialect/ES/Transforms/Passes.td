@@ -18,4 +18,65 @@ def StripAnnotations : Pass<"es-strip-annotations"> {
   }];
 }
 
+def DestinationForm : Pass<"es-destination-form", "::mlir::ModuleOp"> {
+  let summary = "write tensor ops with explicit destinations";
+  let description = [{
+    Rewrites elementwise `arith` and `math` ops on tensors as `linalg.generic`
+    into an empty tensor, puts splat operands of elementwise ops into their
+    bodies as scalars, and decomposes ops that bufferize only in parts
+    (`tensor.concat`, `linalg.softmax`). Nothing is removed, dead ops included:
+    the memory of the program does not change.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %one = arith.constant dense<1.0> : tensor<4xf32>
+      %0 = arith.addf %x, %one : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["linalg::LinalgDialect", "tensor::TensorDialect",
+                           "arith::ArithDialect"];
+}
+
+def RealizeBuffers : Pass<"es-realize-buffers", "::mlir::ModuleOp"> {
+  let summary = "make the buffer assignment explicit in tensor IR";
+  let description = [{
+    Carries out what the memory analysis decides, on tensors: every buffer that
+    is not written in place becomes a `bufferization.alloc_tensor` (with a copy
+    where old contents are read), a result that takes over a dying operand gets
+    that operand as its destination, a splat that something needs in memory is
+    filled in right before, and every owned buffer that is not handed to a next
+    owner gets one `bufferization.dealloc_tensor` on each path, right after its
+    last use. What is left bufferizes in place.
+
+    Expects the form that `es-destination-form` makes.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<4xf32>, %i: index, %v: f32) -> tensor<4xf32> {
+      %0 = tensor.insert %v into %x[%i] : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["bufferization::BufferizationDialect",
+                           "linalg::LinalgDialect", "scf::SCFDialect",
+                           "cf::ControlFlowDialect"];
+}
+
+def FinishBufferization : Pass<"es-finish-bufferization", "::mlir::ModuleOp"> {
+  let summary = "turn tensors into memrefs, everything in place";
+  let description = [{
+    Upstream bufferization without analysis and without inserting copies:
+    `es-realize-buffers` has made them explicit. Arguments of functions become
+    memrefs with the identity layout.
+  }];
+  let dependentDialects = ["bufferization::BufferizationDialect",
+                           "memref::MemRefDialect", "linalg::LinalgDialect"];
+}
+
 #endif // ES_PASSES_TD
