@@ -28,6 +28,16 @@ std::optional<OpFacts> getUpstreamFacts(Operation *op);
 
 std::optional<OpFacts> getTosaFacts(Operation *op);
 
+/// StableHLO, CHLO, MHLO, by name.
+std::optional<OpFacts> getStableHLOFacts(Operation *op);
+
+/// The torch dialect, by the names of ATen operators.
+std::optional<OpFacts> getAtenFacts(Operation *op);
+
+/// ONNX operators; `name` where another op stands for one.
+std::optional<OpFacts> getOnnxFacts(Operation *op);
+std::optional<OpFacts> getOnnxFacts(Operation *op, StringRef name);
+
 } // namespace mlir::es
 
 #endif // ES_LIB_OPMODEL_MODELS_H

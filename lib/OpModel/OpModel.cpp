@@ -42,6 +42,12 @@ OpFacts mlir::es::getOpFacts(Operation *op) {
     return *facts;
   if (std::optional<OpFacts> facts = getTosaFacts(op))
     return *facts;
+  if (std::optional<OpFacts> facts = getStableHLOFacts(op))
+    return *facts;
+  if (std::optional<OpFacts> facts = getAtenFacts(op))
+    return *facts;
+  if (std::optional<OpFacts> facts = getOnnxFacts(op))
+    return *facts;
   if (std::optional<OpFacts> facts = getUpstreamFacts(op))
     return *facts;
   OpFacts facts = getDefaultFacts(op);
