@@ -15,6 +15,7 @@
 
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::es;
@@ -104,7 +105,8 @@ LogicalResult ModuleProfiler::addTransients(MemoryProfile &profile) {
     OpFacts facts = getOpFacts(op);
     if (!facts.known)
       ++profile.conservativeOps[op->getName().getStringRef()];
-    uint64_t bytes = facts.workspaceBytes;
+    uint64_t bytes =
+        llvm::alignTo(facts.workspaceBytes, options.size.alignment);
     if (FunctionOpInterface target = resolve(op)) {
       auto it = callees.find(target);
       if (it != callees.end()) {
@@ -145,7 +147,12 @@ LogicalResult ModuleProfiler::measure(MemoryProfile &profile) {
   FunctionOpInterface func = assignment.getFunction();
   ArrayRef<Buffer> table = assignment.getBuffers();
   profile.buffers.resize(table.size());
-  llvm::DenseMap<Type, uint64_t> sizes;
+  // Compiled code keeps odd-sized elements in whole bytes; parameters and
+  // constants are stored as their type says.
+  SizeOptions inMemory = options.size;
+  inMemory.llvmStorage =
+      options.model == MemoryModel::InPlace && !inMemory.packI1;
+  llvm::DenseMap<std::pair<Type, unsigned>, uint64_t> sizes;
   for (auto [id, buffer] : llvm::enumerate(table)) {
     ProfiledBuffer &measured = profile.buffers[id];
     Type type = buffer.type;
@@ -162,9 +169,13 @@ LogicalResult ModuleProfiler::measure(MemoryProfile &profile) {
       continue;
     measured.isLive = !profile.ranges.getSegments(id).empty();
     measured.hull = profile.ranges.getHull(id);
-    auto [it, inserted] = sizes.try_emplace(type, 0);
+    bool isStored = measured.role == Role::FrozenParameter ||
+                    measured.role == Role::TrainableParameter ||
+                    measured.role == Role::Constant;
+    auto [it, inserted] = sizes.try_emplace({type, unsigned(isStored)}, 0);
     if (inserted) {
-      llvm::Expected<uint64_t> bytes = getStorageBytes(type, options.size);
+      llvm::Expected<uint64_t> bytes =
+          getStorageBytes(type, isStored ? options.size : inMemory);
       if (bytes) {
         it->second = *bytes;
       } else if (options.lowerBound) {

@@ -88,9 +88,13 @@ static bool readsElementwise(linalg::LinalgOp op, OpOperand *input) {
 static OpFacts getLinalgFacts(linalg::LinalgOp op) {
   OpFacts facts = getDefaultFacts(op);
   facts.opClass = classifyLinalg(op);
-  for (OpOperand *input : op.getDpsInputOperands())
-    if (isMemoryType(input->get().getType()) && readsElementwise(op, input))
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (!isMemoryType(input->get().getType()))
+      continue;
+    // The window of a pooling is a shape, but has to be there.
+    if (readsElementwise(op, input))
       facts.operands[input->getOperandNumber()] = OperandUse::ReadElementwise;
+  }
   for (OpOperand &init : op.getDpsInitsMutable()) {
     if (!isMemoryType(init.get().getType()))
       continue;
@@ -102,6 +106,26 @@ static OpFacts getLinalgFacts(linalg::LinalgOp op) {
       facts.results[result.getResultNumber()] = {ResultKind::Destination,
                                                  init.getOperandNumber()};
   }
+  return facts;
+}
+
+/// Softmax writes exp(x - max) over its input if it may, and keeps one row of
+/// maxima, later of sums, beside it.
+static OpFacts getSoftmaxFacts(linalg::SoftmaxOp op) {
+  OpFacts facts = getDefaultFacts(op);
+  facts.opClass = OpClass::Reduction;
+  facts.operands[0] = OperandUse::ReadElementwise;
+  facts.operands[1] = OperandUse::Write;
+  if (op->getNumResults())
+    facts.results[0] = {ResultKind::Destination, 1};
+  ShapedType type = op.getInputOperandType();
+  uint64_t rows = 1;
+  for (auto [index, size] : llvm::enumerate(type.getShape()))
+    if (index != op.getDimension() && !ShapedType::isDynamic(size))
+      rows *= size;
+  if (type.getElementType().isIntOrFloat())
+    facts.workspaceBytes =
+        llvm::divideCeil(rows * type.getElementTypeBitWidth(), 8);
   return facts;
 }
 
@@ -226,6 +250,8 @@ static OpFacts getMemRefFacts(Operation *op) {
 std::optional<OpFacts> mlir::es::getUpstreamFacts(Operation *op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return getLinalgFacts(linalgOp);
+  if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op))
+    return getSoftmaxFacts(softmax);
   if (std::optional<OpFacts> facts = getConstantFacts(op))
     return facts;
   if (op->getNumResults() && isMemoryType(op->getResult(0).getType()) &&
