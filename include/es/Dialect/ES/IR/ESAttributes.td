@@ -30,7 +30,7 @@ def ES_ParamAttr : AttrDef<ES_Dialect, "Param"> {
     Example:
 
     ```mlir
-    func.func @f(%w: tensor<4x4xf32> {es.param = #es.param<frozen "fc1.weight", stored = i8>})
+    func.func private @f(tensor<4x4xf32> {es.param = #es.param<frozen "fc1.weight", stored = i8>})
     ```
   }];
   let parameters = (ins

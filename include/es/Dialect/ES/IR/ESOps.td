@@ -21,7 +21,10 @@ def ES_ParamOp : ES_Op<"param", [Pure, SameOperandsAndResultType]> {
     Example:
 
     ```mlir
-    %w = es.param %arg0 <frozen "fc1.weight"> : tensor<4x4xf32>
+    func.func @f(%arg0: tensor<4x4xf32>) -> tensor<4x4xf32> {
+      %w = es.param %arg0 <frozen "fc1.weight"> : tensor<4x4xf32>
+      return %w : tensor<4x4xf32>
+    }
     ```
   }];
   let arguments = (ins AnyShaped:$value, ES_ParamAttr:$param);
