@@ -9,14 +9,19 @@
 #define ES_OPS_TD
 
 include "es/Dialect/ES/IR/ESAttributes.td"
+include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def ES_ParamOp : ES_Op<"param", [Pure, SameOperandsAndResultType]> {
+def ES_ParamOp : ES_Op<"param", [Pure, SameOperandsAndResultType,
+    DeclareOpInterfaceMethods<BufferizableOpInterface, [
+      "bufferizesToMemoryRead", "bufferizesToMemoryWrite", "getAliasingValues",
+      "bufferize"]>]> {
   let summary = "a use of a parameter";
   let description = [{
     Marks `value` as a parameter. It is the identity on values and a view on
-    memory: its result is the storage of its operand.
+    memory: its result is the storage of its operand. Bufferization replaces it by
+    that storage. `param` is checked as on arguments (see `#es.param`).
 
     Example:
 
@@ -30,6 +35,7 @@ def ES_ParamOp : ES_Op<"param", [Pure, SameOperandsAndResultType]> {
   let arguments = (ins AnyShaped:$value, ES_ParamAttr:$param);
   let results = (outs AnyShaped:$result);
   let assemblyFormat = "$value $param attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 #endif // ES_OPS_TD
