@@ -1,4 +1,5 @@
 import os
+import subprocess
 
 import lit.formats
 
@@ -30,8 +31,13 @@ if os.path.isdir(corpus):
 config.substitutions.append(("%es_src", config.es_source_root))
 config.substitutions.append(("%es_build", config.es_build_root))
 config.substitutions.append(("%es_cmake", config.cmake))
-config.substitutions.append(("%es_cxx", config.cxx))
-config.substitutions.append(
-    ("%es_plugin", os.path.join(config.es_build_root, "lib", "ESPlugin.so"))
-)
-config.substitutions.append(("%python", "python3"))
+
+# Tests of the exporters run where this Python has JAX or PyTorch.
+python = os.environ.get("ES_PYTHON", "python3")
+config.substitutions.append(("%python", python))
+config.environment["PYTHONPATH"] = os.path.join(config.es_source_root, "python")
+config.environment["ES_OPT"] = os.path.join(config.es_build_root, "bin", "es-opt")
+for package in ("jax", "torch"):
+    probe = f"import importlib.util as u, sys; sys.exit(u.find_spec('{package}') is None)"
+    if subprocess.run([python, "-c", probe], check=False).returncode == 0:
+        config.available_features.add(package)

@@ -15,7 +15,6 @@
 #include "es/Analysis/Buffers.h"
 #include "es/OpModel/OpModel.h"
 
-#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -24,6 +23,13 @@ using namespace mlir::es;
 
 /// Constants of at least this many elements are taken to be parameters.
 static constexpr int64_t kParameterElements = 256;
+
+uint32_t mlir::es::hashParameterName(StringRef name) {
+  uint32_t hash = 2166136261u;
+  for (unsigned char c : name)
+    hash = (hash ^ c) * 16777619u;
+  return hash;
+}
 
 StringRef mlir::es::stringifyRoleSource(RoleSource source) {
   static constexpr StringRef names[] = {"flag", "es.param", "metadata",
@@ -88,6 +94,12 @@ static std::optional<Role> getRoleFromMetadata(DictionaryAttr attributes) {
     if (StringRef(text).contains("input"))
       return Role::Input;
   }
+  if (auto kind = attributes.getAs<StringAttr>("torch.kind")) {
+    if (kind.getValue() == "buffer")
+      return Role::State;
+    if (kind.getValue() == "input")
+      return Role::Input;
+  }
   return std::nullopt;
 }
 
@@ -126,7 +138,6 @@ public:
 private:
   void addArgument(BlockArgument argument);
   void addConstant(OpResult value);
-  ParamAttr lookupGlobal(Operation *op);
   void followUses();
   void visitUse(Operation *op);
   void markUsed(Value value);
@@ -164,7 +175,8 @@ void InventoryBuilder::setFromAttr(StorageInfo &info, ParamAttr param) {
   info.role = Role::TrainableParameter;
   info.source = RoleSource::Annotation;
   info.stored = param.getStored();
-  info.id = param.getEffectiveId();
+  if (param.getId())
+    info.id = param.getId().getValue().getZExtValue();
   statedTrainable[result.indices[info.value]] =
       param.getTrainability() == Trainability::Trainable;
 }
@@ -194,21 +206,6 @@ void InventoryBuilder::addArgument(BlockArgument argument) {
     info.role = info.donated && *role == Role::Input ? Role::State : *role;
 }
 
-/// What the module's inventory says of the global that `op` loads.
-ParamAttr InventoryBuilder::lookupGlobal(Operation *op) {
-  auto module = op->getParentOfType<ModuleOp>();
-  auto entries = module ? module->getAttrOfType<ArrayAttr>(kParametersAttrName)
-                        : ArrayAttr();
-  if (!entries)
-    return nullptr;
-  for (StringRef key : {"name", "global"})
-    if (auto symbol = op->getAttrOfType<SymbolRefAttr>(key))
-      for (auto entry : entries.getAsRange<DictionaryAttr>())
-        if (entry.getAs<SymbolRefAttr>("symbol") == symbol)
-          return entry.getAs<ParamAttr>("param");
-  return nullptr;
-}
-
 void InventoryBuilder::addConstant(OpResult value) {
   Operation *op = value.getOwner();
   std::string name = getLocationName(op->getLoc());
@@ -225,8 +222,6 @@ void InventoryBuilder::addConstant(OpResult value) {
     name = "cst" + std::to_string(result.storages.size());
   StorageInfo &info = add(value, name);
   info.role = Role::Constant;
-  if (ParamAttr param = lookupGlobal(op))
-    return setFromAttr(info, param);
   auto shaped = dyn_cast<ShapedType>(value.getType());
   if (shaped && shaped.hasStaticShape() &&
       shaped.getNumElements() >= kParameterElements) {

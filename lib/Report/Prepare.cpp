@@ -16,28 +16,11 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tosa/Transforms/Passes.h"
-#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::es;
-
-/// True if some call goes to a private function with a body.
-static bool hasPrivateCallee(ModuleOp module) {
-  SymbolTableCollection symbols;
-  return module
-      .walk([&](CallOpInterface call) {
-        auto callee = dyn_cast_if_present<SymbolOpInterface>(
-            call.resolveCallableInTable(&symbols));
-        auto func =
-            dyn_cast_if_present<FunctionOpInterface>(callee.getOperation());
-        return callee && callee.isPrivate() && func && !func.isExternal()
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
 
 static LogicalResult runPasses(ModuleOp module,
                                function_ref<void(OpPassManager &)> add) {
@@ -46,15 +29,6 @@ static LogicalResult runPasses(ModuleOp module,
   manager.enableVerifier(false);
   add(manager);
   return manager.run(module);
-}
-
-static LogicalResult inlinePrivateCallees(ModuleOp module) {
-  if (!hasPrivateCallee(module))
-    return success();
-  // Public callees stay calls: they are compiled on their own.
-  return runPasses(module, [](OpPassManager &manager) {
-    manager.addPass(createInlinerPass({}, [](OpPassManager &) {}));
-  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -143,7 +117,6 @@ static LogicalResult bindShapes(ModuleOp module,
 LogicalResult mlir::es::prepareModule(ModuleOp module,
                                       ArrayRef<FunctionOpInterface> entries,
                                       const ReportOptions &options) {
-  if (failed(inlinePrivateCallees(module)))
-    return failure();
+  inlinePrivateCallees(module);
   return bindShapes(module, entries, options.shapes);
 }

@@ -18,6 +18,10 @@ LogicalResult prepareModule(ModuleOp module,
                             ArrayRef<FunctionOpInterface> entries,
                             const ReportOptions &options);
 
+/// Inlines calls of private functions that are not recursive, and erases what
+/// is no longer named.
+void inlinePrivateCallees(ModuleOp module);
+
 } // namespace mlir::es
 
 #endif // ES_LIB_REPORT_PREPARE_H

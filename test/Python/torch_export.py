@@ -1,0 +1,149 @@
+"""Tests of es_opt.from_torch, against the installed PyTorch."""
+
+import unittest
+
+import es_opt
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+        self.bn = nn.BatchNorm2d(8)
+        self.fc = nn.Linear(8, 10)
+        self.fc.bias.requires_grad_(False)
+        self.register_buffer("calls", torch.zeros(1))
+
+    def forward(self, x):
+        self.calls.add_(1)
+        h = torch.relu(self.bn(self.conv(x))).mean((2, 3))
+        a, b = self.fc(h).split(5, -1)
+        values, positions = a.max(-1)
+        return values + b.sum(-1), positions, torch.cat([a, b], 0)
+
+
+IMAGE = torch.zeros(2, 3, 8, 8)
+
+
+class FromTorchTest(unittest.TestCase):
+    def graph(self, text, **options):
+        options.setdefault("memory_model", "eager")
+        return es_opt.report(text, **options).function.inference
+
+    def test_roles(self):
+        text = es_opt.from_torch(Net(), (IMAGE,))
+        self.assertIn('#es.param<trainable "conv.weight">', text)
+        self.assertIn('#es.param<frozen "fc.bias">', text)
+        self.assertIn('torch.name = "calls", torch.kind = "buffer"', text)
+        self.assertIn('torch.name = "bn.running_mean", torch.kind = "buffer"', text)
+        self.assertIn('torch.name = "x", torch.kind = "input"', text)
+        function = es_opt.report(text).function
+        self.assertEqual(function.parameters.roles_source, "es.param")
+        self.assertEqual(function.parameters.frozen_bytes, 40)
+        # Two running statistics of 8, the count of batches, the count of calls.
+        self.assertEqual(function.inference.breakdown["state"], 64 + 8 + 4)
+        self.assertTrue(function.inference.exact, function.inference.notes)
+
+    def test_statistics_are_frozen_in_evaluation(self):
+        text = es_opt.from_torch(Net().eval(), (IMAGE,))
+        self.assertIn('#es.param<frozen "bn.running_mean">', text)
+        self.assertIn('torch.name = "calls", torch.kind = "buffer"', text)
+
+    def test_frozen(self):
+        text = es_opt.from_torch(Net(), (IMAGE,), frozen="^conv")
+        self.assertIn('#es.param<frozen "conv.weight">', text)
+        self.assertIn('#es.param<trainable "fc.weight">', text)
+
+    def test_operators(self):
+        text = es_opt.from_torch(Net(), (IMAGE,))
+        self.assertIn('%split:2 = "torch.aten.split.Tensor"(%linear)', text)
+        self.assertIn('"torch.aten.cat"(%split#0, %split#1)', text)
+        self.assertIn('arguments = ["tensors.0", "tensors.1"]', text)
+        self.assertIn('"torch.aten.max.dim"(%split#0) {dim = -1', text)
+        self.assertIn('loc("fc/linear")', text)
+
+    def test_functional(self):
+        text = es_opt.from_torch(Net(), (IMAGE,), decompose="functional")
+        self.assertNotIn("add_.Tensor", text)
+        self.assertEqual(text.count("tf.aliasing_output"), 4)
+        self.assertTrue(self.graph(text).exact)
+
+    def test_core(self):
+        text = es_opt.from_torch(Net(), (IMAGE,), decompose="core")
+        self.assertIn('"torch.aten.addmm"', text)
+        self.assertTrue(self.graph(text).exact)
+
+    def test_views_and_copies(self):
+        class Views(nn.Module):
+            def forward(self, x):
+                y = x.exp()
+                return y.t().reshape(32) * 2, y.reshape(32).expand(2, 32)
+
+        text = es_opt.from_torch(Views(), (torch.zeros(4, 8),))
+        self.assertIn("aliases = true", text)
+        self.assertIn("aliases = false", text)
+        # x, y, the copy that the transposed strides force, its double: 4 * 128.
+        self.assertEqual(self.graph(text).peak_bytes, 512)
+
+    def test_mutation_reaches_later_uses(self):
+        class Mutate(nn.Module):
+            def forward(self, x):
+                y = x + 1
+                y.mul_(2)
+                return y.relu()
+
+        text = es_opt.from_torch(Mutate(), (torch.zeros(16),))
+        self.assertIn('"torch.aten.relu"(%mul_)', text)
+        # x, y and its relu: 3 * 64.
+        self.assertEqual(self.graph(text).peak_bytes, 192)
+
+    def test_no_grad_region(self):
+        class NoGrad(nn.Module):
+            def forward(self, x):
+                with torch.no_grad():
+                    y = x.exp()
+                return y + x
+
+        text = es_opt.from_torch(NoGrad(), (torch.zeros(16),))
+        self.assertIn('"torch.aten.exp"(%x)', text)
+        self.assertTrue(self.graph(text).exact)
+
+    def test_dynamic_batch(self):
+        batch = torch.export.Dim("batch", min=2, max=64)
+        text = es_opt.from_torch(
+            nn.Linear(8, 4), (torch.zeros(3, 8),), dynamic_shapes=({0: batch},)
+        )
+        self.assertIn("tensor<?x8xf32>", text)
+        # Weights 128 + 16; at batch 1, x 32 and y 16.
+        self.assertEqual(self.graph(text).peak_bytes, 192)
+
+    def test_types(self):
+        class Types(nn.Module):
+            def forward(self, x):
+                return x.bfloat16(), x > 0, x.to(torch.uint8), x.argmax()
+
+        text = es_opt.from_torch(Types(), (torch.zeros(16),))
+        for type_ in ("tensor<16xbf16>", "tensor<16xi1>", "tensor<16xui8>", "tensor<i64>"):
+            self.assertIn(type_, text)
+        # 64 + 32 + 16 + 16 + 8.
+        self.assertEqual(self.graph(text).peak_bytes, 136)
+
+    def test_higher_order_is_refused(self):
+        class Branch(nn.Module):
+            def forward(self, x):
+                return torch.cond(
+                    x.sum() > 0, lambda y: y.exp(), lambda y: y.relu(), (x,)
+                )
+
+        with self.assertRaisesRegex(NotImplementedError, "higher-order operator"):
+            es_opt.from_torch(Branch(), (torch.zeros(16),))
+
+    def test_bad_decompose(self):
+        with self.assertRaisesRegex(ValueError, "decompose expects"):
+            es_opt.from_torch(Net(), (IMAGE,), decompose="all")
+
+
+if __name__ == "__main__":
+    unittest.main()
