@@ -31,6 +31,10 @@ if os.path.isdir(corpus):
 config.substitutions.append(("%es_src", config.es_source_root))
 config.substitutions.append(("%es_build", config.es_build_root))
 config.substitutions.append(("%es_cmake", config.cmake))
+config.substitutions.append(("%es_cxx", config.cxx))
+config.substitutions.append(
+    ("%es_plugin", os.path.join(config.es_build_root, "lib", "ESPlugin.so"))
+)
 
 # Tests of the exporters run where this Python has JAX or PyTorch.
 python = os.environ.get("ES_PYTHON", "python3")

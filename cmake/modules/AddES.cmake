@@ -34,7 +34,9 @@ endif()
 
 # Common to libraries and executables.
 function(es_configure_target name)
-  target_link_libraries(${name} PRIVATE es-flags)
+  # Flags are ours alone; what users of a library need is said by its own
+  # interface.
+  target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:es-flags>)
   if(ES_USE_PCH)
     target_precompile_headers(${name} REUSE_FROM es-pch)
   endif()
@@ -49,12 +51,13 @@ function(es_add_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
   target_include_directories(${name} INTERFACE
     $<BUILD_INTERFACE:${ES_MAIN_INCLUDE_DIR}>
     $<BUILD_INTERFACE:${ES_GEN_INCLUDE_DIR}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  set_property(GLOBAL APPEND PROPERTY ES_LIBS ${name})
+  install(TARGETS ${name} EXPORT ESOptTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
 # es_add_tool(es-foo foo.cpp LINK <es libraries>): an installed executable.
@@ -69,4 +72,26 @@ function(es_add_tool name)
   if(NOT ARG_NO_INSTALL)
     install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
+endfunction()
+
+# The package: libraries, headers, TableGen files and their output.
+function(es_install_package)
+  include(CMakePackageConfigHelpers)
+  set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ESOpt)
+  install(EXPORT ESOptTargets NAMESPACE es:: DESTINATION ${package_dir})
+  configure_package_config_file(
+    ${PROJECT_SOURCE_DIR}/cmake/ESOptConfig.cmake.in
+    ${PROJECT_BINARY_DIR}/cmake/ESOptConfig.cmake
+    INSTALL_DESTINATION ${package_dir})
+  write_basic_package_version_file(
+    ${PROJECT_BINARY_DIR}/cmake/ESOptConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+  install(FILES
+    ${PROJECT_BINARY_DIR}/cmake/ESOptConfig.cmake
+    ${PROJECT_BINARY_DIR}/cmake/ESOptConfigVersion.cmake
+    DESTINATION ${package_dir})
+  install(DIRECTORY ${ES_MAIN_INCLUDE_DIR}/es ${ES_GEN_INCLUDE_DIR}/es
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.def" PATTERN "*.inc"
+    PATTERN "CMakeFiles" EXCLUDE)
 endfunction()

@@ -15,6 +15,7 @@
 #include "es/Analysis/Buffers.h"
 #include "es/OpModel/OpModel.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -23,13 +24,6 @@ using namespace mlir::es;
 
 /// Constants of at least this many elements are taken to be parameters.
 static constexpr int64_t kParameterElements = 256;
-
-uint32_t mlir::es::hashParameterName(StringRef name) {
-  uint32_t hash = 2166136261u;
-  for (unsigned char c : name)
-    hash = (hash ^ c) * 16777619u;
-  return hash;
-}
 
 StringRef mlir::es::stringifyRoleSource(RoleSource source) {
   static constexpr StringRef names[] = {"flag", "es.param", "metadata",
@@ -138,6 +132,7 @@ public:
 private:
   void addArgument(BlockArgument argument);
   void addConstant(OpResult value);
+  ParamAttr lookupGlobal(Operation *op);
   void followUses();
   void visitUse(Operation *op);
   void markUsed(Value value);
@@ -175,8 +170,7 @@ void InventoryBuilder::setFromAttr(StorageInfo &info, ParamAttr param) {
   info.role = Role::TrainableParameter;
   info.source = RoleSource::Annotation;
   info.stored = param.getStored();
-  if (param.getId())
-    info.id = param.getId().getValue().getZExtValue();
+  info.id = param.getEffectiveId();
   statedTrainable[result.indices[info.value]] =
       param.getTrainability() == Trainability::Trainable;
 }
@@ -206,6 +200,21 @@ void InventoryBuilder::addArgument(BlockArgument argument) {
     info.role = info.donated && *role == Role::Input ? Role::State : *role;
 }
 
+/// What the module's inventory says of the global that `op` loads.
+ParamAttr InventoryBuilder::lookupGlobal(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto entries = module ? module->getAttrOfType<ArrayAttr>(kParametersAttrName)
+                        : ArrayAttr();
+  if (!entries)
+    return nullptr;
+  for (StringRef key : {"name", "global"})
+    if (auto symbol = op->getAttrOfType<SymbolRefAttr>(key))
+      for (auto entry : entries.getAsRange<DictionaryAttr>())
+        if (entry.getAs<SymbolRefAttr>("symbol") == symbol)
+          return entry.getAs<ParamAttr>("param");
+  return nullptr;
+}
+
 void InventoryBuilder::addConstant(OpResult value) {
   Operation *op = value.getOwner();
   std::string name = getLocationName(op->getLoc());
@@ -222,6 +231,8 @@ void InventoryBuilder::addConstant(OpResult value) {
     name = "cst" + std::to_string(result.storages.size());
   StorageInfo &info = add(value, name);
   info.role = Role::Constant;
+  if (ParamAttr param = lookupGlobal(op))
+    return setFromAttr(info, param);
   auto shaped = dyn_cast<ShapedType>(value.getType());
   if (shaped && shaped.hasStaticShape() &&
       shaped.getNumElements() >= kParameterElements) {

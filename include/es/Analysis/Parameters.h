@@ -108,9 +108,6 @@ private:
   bool loraOnly = false;
 };
 
-/// FNV-1a, 32 bits: the id of a parameter that states none.
-uint32_t hashParameterName(StringRef name);
-
 } // namespace mlir::es
 
 #endif // ES_ANALYSIS_PARAMETERS_H

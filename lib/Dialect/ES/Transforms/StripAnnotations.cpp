@@ -25,6 +25,7 @@ struct StripAnnotationsPass
     : es::impl::StripAnnotationsBase<StripAnnotationsPass> {
   void runOnOperation() override {
     getOperation()->walk([](Operation *op) {
+      op->removeDiscardableAttr(kParametersAttrName);
       if (auto param = dyn_cast<ParamOp>(op)) {
         param.getResult().replaceAllUsesWith(param.getValue());
         param.erase();

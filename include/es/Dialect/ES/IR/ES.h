@@ -9,6 +9,7 @@
 #define ES_DIALECT_ES_IR_ES_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -26,5 +27,16 @@
 
 #define GET_OP_CLASSES
 #include "es/Dialect/ES/IR/ESOps.h.inc"
+
+namespace mlir::es {
+
+/// FNV-1a, 32 bits: the id of a parameter that states none.
+uint32_t hashParameterName(llvm::StringRef name);
+
+/// The module attribute that annotates constants and globals: an array of
+/// dictionaries {param = #es.param, type, symbol}; `symbol` for globals only.
+constexpr llvm::StringLiteral kParametersAttrName = "es.parameters";
+
+} // namespace mlir::es
 
 #endif // ES_DIALECT_ES_IR_ES_H

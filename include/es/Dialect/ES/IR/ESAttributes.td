@@ -22,15 +22,27 @@ def ES_ParamAttr : AttrDef<ES_Dialect, "Param"> {
   let mnemonic = "param";
   let summary = "what is known of one parameter";
   let description = [{
-    One entry of the module's parameter inventory. `id` addresses the noise of
-    Evolution Strategies and is the FNV-1a hash of the name unless stated;
-    `stored` is the element type the parameter is kept in, where it differs from
-    the type it is computed with.
+    One entry of the parameter inventory: whether the parameter is trained, what
+    it is called, and, where they differ from the defaults, its `id` (which
+    addresses the noise of Evolution Strategies; the FNV-1a hash of the name
+    unless stated), the element type it is `stored` in, and its own `sigma` and
+    `lr`.
+
+    Constraints:
+    * (P1) the name is not empty
+    * (P2) `id` is an i32
+    * (P3) `stored` is an integer, float or quantised type
+    * (P4) `sigma` and `lr` are positive
+    * (P5) it annotates a tensor or memref of integers, floats or complex
+      numbers; storage of integers or quantised numbers needs a value of
+      integers, floats or quantised numbers
 
     Example:
 
     ```mlir
-    func.func @f(%w: tensor<4x4xf32> {es.param = #es.param<frozen "fc1.weight", stored = i8>})
+    func.func private @f(
+      tensor<4x4xf32> {es.param = #es.param<frozen "fc1.weight", stored = i8>},
+      tensor<4xf32> {es.param = #es.param<trainable "fc1.bias", id = 7 : i32, sigma = 1.0e-2 : f32>})
     ```
   }];
   let parameters = (ins
@@ -42,6 +54,15 @@ def ES_ParamAttr : AttrDef<ES_Dialect, "Param"> {
     OptionalParameter<"::mlir::FloatAttr">:$lr);
   let assemblyFormat = [{
     `<` $trainability $name (`,` struct($id, $stored, $sigma, $lr)^)? `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The stated id, or the hash of the name.
+    uint32_t getEffectiveId() const;
+    /// Checks that `type` can be annotated with this attribute (P5).
+    ::mlir::LogicalResult verifyFor(
+        ::mlir::Type type,
+        ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;
   }];
 }
 

@@ -8,6 +8,7 @@
 #ifndef ES_DIALECT_ES_TRANSFORMS_PASSES_H
 #define ES_DIALECT_ES_TRANSFORMS_PASSES_H
 
+#include "es/Dialect/ES/IR/ES.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

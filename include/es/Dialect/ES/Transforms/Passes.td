@@ -10,6 +10,36 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AnnotateParams : Pass<"es-annotate-params", "::mlir::ModuleOp"> {
+  let summary = "write the parameter inventory into the module";
+  let description = [{
+    Takes the inventory of every public function, from annotations, what
+    exporters wrote, names, and use, and writes it down: `es.param` attributes
+    on arguments, an `es.param` op behind each constant that is a parameter, and
+    the module attribute `es.parameters` for constants and globals. The rules
+    are regular expressions over names; the last that matches wins, in the order
+    params, inputs, train, freeze. Fails if two storages have one id.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>, %init: tensor<4x4xf32>) -> tensor<4x4xf32> {
+      %0 = linalg.matmul ins(%x, %w : tensor<4x4xf32>, tensor<4x4xf32>)
+                         outs(%init : tensor<4x4xf32>) -> tensor<4x4xf32>
+      return %0 : tensor<4x4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["es::ESDialect"];
+  let options = [
+    ListOption<"params", "params", "std::string", "parameters">,
+    ListOption<"inputs", "inputs", "std::string", "inputs">,
+    ListOption<"train", "train", "std::string", "parameters to train">,
+    ListOption<"freeze", "freeze", "std::string", "parameters to freeze">,
+    ListOption<"storedAs", "stored-as", "std::string",
+               "RE:TYPE, the element type parameters are stored in">];
+}
+
 def StripAnnotations : Pass<"es-strip-annotations"> {
   let summary = "remove parameter annotations";
   let description = [{
