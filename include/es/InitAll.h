@@ -15,12 +15,14 @@
 
 #include "es/Dialect/ES/IR/ES.h"
 #include "es/Dialect/ES/Transforms/Passes.h"
+#include "es/Foreign/Dialects.h"
 #include "es/Report/Passes.h"
 
 namespace mlir::es {
 
 inline void registerAllDialects(DialectRegistry &registry) {
   registry.insert<ESDialect>();
+  registerForeignDialects(registry);
 }
 
 inline void registerAllPasses() {

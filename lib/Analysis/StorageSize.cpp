@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "es/Analysis/StorageSize.h"
+#include "es/Foreign/Types.h"
 
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -130,6 +131,8 @@ static llvm::Expected<uint64_t> countElements(ShapedType type,
 
 llvm::Expected<uint64_t> mlir::es::getStorageBytes(Type type,
                                                    const SizeOptions &options) {
+  if (std::optional<Type> foreign = getForeignShapedType(type))
+    type = *foreign;
   auto shaped = dyn_cast<ShapedType>(type);
   Type element = type;
   uint64_t count = 1;

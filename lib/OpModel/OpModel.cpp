@@ -12,6 +12,7 @@
 
 #include "es/OpModel/OpModel.h"
 #include "Models.h"
+#include "es/Foreign/Types.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
@@ -20,7 +21,7 @@ using namespace mlir;
 using namespace mlir::es;
 
 bool mlir::es::isMemoryType(Type type) {
-  return isa<TensorType, BaseMemRefType>(type);
+  return getForeignShapedType(type).has_value();
 }
 
 OpFacts mlir::es::getDefaultFacts(Operation *op) {
