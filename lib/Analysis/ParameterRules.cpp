@@ -19,6 +19,13 @@ StringRef mlir::es::getRuleFlag(ParameterRule::Kind kind) {
   return flags[kind];
 }
 
+std::optional<ParameterRule::Kind> mlir::es::parseRuleKind(StringRef name) {
+  for (unsigned kind = 0; kind <= ParameterRule::StoredAs; ++kind)
+    if (getRuleFlag(ParameterRule::Kind(kind)).drop_front(2) == name)
+      return ParameterRule::Kind(kind);
+  return std::nullopt;
+}
+
 static llvm::Error makeError(const llvm::Twine &text) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
 }
@@ -35,12 +42,27 @@ static std::pair<StringRef, StringRef> splitStoredAs(StringRef text) {
   return {text, ""};
 }
 
+/// `3` or `3-7`.
+static std::optional<std::pair<unsigned, unsigned>>
+parsePositions(StringRef text) {
+  auto [first, last] = text.split('-');
+  std::pair<unsigned, unsigned> range;
+  if (first.getAsInteger(10, range.first))
+    return std::nullopt;
+  range.second = range.first;
+  if (text.contains('-') && last.getAsInteger(10, range.second))
+    return std::nullopt;
+  if (range.second < range.first)
+    return std::nullopt;
+  return range;
+}
+
 llvm::Expected<ParameterRules> ParameterRules::parse(
     ArrayRef<std::pair<ParameterRule::Kind, std::string>> given,
     MLIRContext *context) {
   ParameterRules result;
   for (const auto &[kind, text] : given) {
-    ParameterRule rule{kind, text, nullptr, Type()};
+    ParameterRule rule{kind, text, nullptr, std::nullopt, Type()};
     if (kind == ParameterRule::StoredAs) {
       auto [pattern, type] = splitStoredAs(text);
       rule.pattern = pattern.str();
@@ -54,6 +76,16 @@ llvm::Expected<ParameterRules> ParameterRules::parse(
                          "type, got '" +
                          text + "'");
     }
+    if (StringRef range = rule.pattern; range.consume_front("#")) {
+      rule.positions = parsePositions(range);
+      if (!rule.positions)
+        return makeError(
+            getRuleFlag(kind) +
+            " expects #N or #N-M for arguments by position, got '" +
+            rule.pattern + "'");
+      result.rules.push_back(std::move(rule));
+      continue;
+    }
     rule.regex = std::make_shared<llvm::Regex>(rule.pattern);
     std::string why;
     if (!rule.regex->isValid(why))
@@ -65,11 +97,19 @@ llvm::Expected<ParameterRules> ParameterRules::parse(
   return result;
 }
 
+bool ParameterRule::matches(const StorageInfo &info) const {
+  if (!positions)
+    return regex->match(info.name);
+  auto argument = dyn_cast_if_present<BlockArgument>(info.value);
+  return argument && positions->first <= argument.getArgNumber() &&
+         argument.getArgNumber() <= positions->second;
+}
+
 const ParameterRule *
-ParameterRules::match(StringRef name,
+ParameterRules::match(const StorageInfo &info,
                       ArrayRef<ParameterRule::Kind> kinds) const {
   for (const ParameterRule &rule : llvm::reverse(rules))
-    if (llvm::is_contained(kinds, rule.kind) && rule.regex->match(name))
+    if (llvm::is_contained(kinds, rule.kind) && rule.matches(info))
       return &rule;
   return nullptr;
 }

@@ -11,19 +11,24 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "es/Analysis/Parameters.h"
+#include "InventoryBuilder.h"
+#include "ParameterNames.h"
 #include "es/Analysis/Buffers.h"
 #include "es/OpModel/OpModel.h"
 
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/SymbolTable.h"
 
 using namespace mlir;
 using namespace mlir::es;
 
 /// Constants of at least this many elements are taken to be parameters.
 static constexpr int64_t kParameterElements = 256;
+
+//===----------------------------------------------------------------------===//
+// The result
+//===----------------------------------------------------------------------===//
 
 StringRef mlir::es::stringifyRoleSource(RoleSource source) {
   static constexpr StringRef names[] = {"flag", "es.param", "metadata",
@@ -32,8 +37,19 @@ StringRef mlir::es::stringifyRoleSource(RoleSource source) {
 }
 
 Type StorageInfo::getStoredType() const {
-  auto shaped = dyn_cast<ShapedType>(value.getType());
-  return stored && shaped ? Type(shaped.clone(stored)) : value.getType();
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!stored || !shaped)
+    return type;
+  // A complex number is stored as two of the stated type.
+  if (isa<ComplexType>(shaped.getElementType()))
+    return shaped.clone(ComplexType::get(stored));
+  return shaped.clone(stored);
+}
+
+Location StorageInfo::getLoc() const {
+  if (value)
+    return value.getLoc();
+  return global ? global->getLoc() : UnknownLoc::get(type.getContext());
 }
 
 const StorageInfo *Inventory::lookup(Value value) const {
@@ -49,348 +65,262 @@ RoleSource Inventory::getSource() const {
   return source;
 }
 
-//===----------------------------------------------------------------------===//
-// What names and exporters say
-//===----------------------------------------------------------------------===//
-
-/// The name a location carries, if it is not a file position.
-static std::string getLocationName(Location loc) {
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return name.getName().str();
-  return "";
-}
-
-static std::optional<Role> getRoleFromName(StringRef name) {
-  static llvm::Regex parameter(
-      "(^|[^a-z])params|weight|bias|kernel|scale|embedding|^p_");
-  static llvm::Regex state("^b_|running_|cache");
-  static llvm::Regex input("^(batch|inputs?|tokens|x)($|[^a-z])");
-  if (state.match(name))
-    return Role::State;
-  if (parameter.match(name))
-    return Role::TrainableParameter;
-  if (input.match(name))
-    return Role::Input;
-  return std::nullopt;
-}
-
-/// Argument attributes that exporters write.
-static std::optional<Role> getRoleFromMetadata(DictionaryAttr attributes) {
-  if (!attributes)
-    return std::nullopt;
-  if (Attribute kind = attributes.get("ttcore.argument_type")) {
-    std::string text;
-    llvm::raw_string_ostream(text) << kind;
-    if (StringRef(text).contains("parameter"))
-      return Role::TrainableParameter;
-    if (StringRef(text).contains("constant"))
-      return Role::Constant;
-    if (StringRef(text).contains("input"))
-      return Role::Input;
+FailureOr<Inventory> Inventory::compute(FunctionOpInterface func,
+                                        const ParameterRules &rules,
+                                        const ModuleParameters *module) {
+  std::optional<ModuleParameters> own;
+  if (!module) {
+    own.emplace(func->getParentOfType<ModuleOp>());
+    module = &*own;
   }
-  if (auto kind = attributes.getAs<StringAttr>("torch.kind")) {
-    if (kind.getValue() == "buffer")
-      return Role::State;
-    if (kind.getValue() == "input")
-      return Role::Input;
-  }
-  return std::nullopt;
+  Inventory result;
+  if (failed(InventoryBuilder(result, func, rules, *module).run()))
+    return failure();
+  return result;
 }
 
-static std::string getNameFromMetadata(DictionaryAttr attributes) {
-  if (!attributes)
-    return "";
-  for (StringRef key : {"onnx.name", "ttir.name", "jax.arg_info",
-                        "ml_program.identifier", "torch.name"})
-    if (auto name = attributes.getAs<StringAttr>(key))
-      return name.str();
-  if (auto path = attributes.getAs<ArrayAttr>("tf_saved_model.index_path"))
-    if (path.size() == 1)
-      if (auto name = dyn_cast<StringAttr>(path[0]))
-        return name.str();
-  return "";
-}
+//===----------------------------------------------------------------------===//
+// Finding storages
+//===----------------------------------------------------------------------===//
 
-static bool isFloatStorage(Type type) {
+static Type getElementType(Type type) {
   auto shaped = dyn_cast<ShapedType>(type);
-  Type element = shaped ? shaped.getElementType() : type;
-  return isa<FloatType, ComplexType>(element);
+  return shaped ? shaped.getElementType() : type;
 }
 
-//===----------------------------------------------------------------------===//
-// Building the inventory
-//===----------------------------------------------------------------------===//
+/// Read by anything but annotations that nothing reads.
+static bool isReadByProgram(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return !isa<ParamOp>(user) || !user->use_empty();
+  });
+}
 
-namespace mlir::es {
-class InventoryBuilder {
-public:
-  InventoryBuilder(Inventory &result, FunctionOpInterface func,
-                   const ParameterRules &rules)
-      : result(result), func(func), rules(rules) {}
-  LogicalResult run();
-
-private:
-  void addArgument(BlockArgument argument);
-  void addConstant(OpResult value);
-  ParamAttr lookupGlobal(Operation *op);
-  void followUses();
-  void visitUse(Operation *op);
-  void markUsed(Value value);
-  void decideTrainability();
-  LogicalResult checkIds();
-  void findUnmatched();
-  StorageInfo &add(Value value, std::string name);
-  void setFromAttr(StorageInfo &info, ParamAttr param);
-  void applyRules(StorageInfo &info);
-
-  Inventory &result;
-  FunctionOpInterface func;
-  const ParameterRules &rules;
-  /// The storage that a value is a view, a conversion or a transpose of.
-  llvm::DenseMap<Value, unsigned> origins;
-  std::vector<std::optional<bool>> statedTrainable;
-  llvm::DenseMap<Attribute, Value> globals;
-};
-} // namespace mlir::es
-
-StorageInfo &InventoryBuilder::add(Value value, std::string name) {
+unsigned InventoryBuilder::add(Value value, Type type, std::string name) {
   unsigned index = result.storages.size();
-  result.indices[value] = index;
-  origins[value] = index;
   StorageInfo &info = result.storages.emplace_back();
-  statedTrainable.emplace_back();
   info.value = value;
+  info.type = type;
   info.name = std::move(name);
-  info.isRead = !value.use_empty();
-  return info;
-}
-
-void InventoryBuilder::setFromAttr(StorageInfo &info, ParamAttr param) {
-  info.name = param.getName().str();
-  info.role = Role::TrainableParameter;
-  info.source = RoleSource::Annotation;
-  info.stored = param.getStored();
-  info.id = param.getEffectiveId();
-  statedTrainable[result.indices[info.value]] =
-      param.getTrainability() == Trainability::Trainable;
+  if (value) {
+    result.indices[value] = index;
+    info.isRead = isReadByProgram(value);
+  }
+  return index;
 }
 
 void InventoryBuilder::addArgument(BlockArgument argument) {
-  unsigned index = argument.getArgNumber();
-  DictionaryAttr attributes = func.getArgAttrDict(index);
+  unsigned position = argument.getArgNumber();
+  DictionaryAttr attributes = func.getArgAttrDict(position);
   std::string name = getNameFromMetadata(attributes);
   if (name.empty())
     name = getLocationName(argument.getLoc());
   bool isNamed = !name.empty();
   if (!isNamed)
-    name = "arg" + std::to_string(index);
-  StorageInfo &info = add(argument, name);
+    name = "arg" + std::to_string(position);
+  unsigned index = add(argument, argument.getType(), name);
+  auto param = func.getArgAttrOfType<ParamAttr>(position, "es.param");
+  if (param)
+    (void)setParam(index, param, argument.getLoc());
+  StorageInfo &info = result.storages[index];
   info.donated =
-      isDonatedArgument(argument) || rules.match(name, {ParameterRule::Donate});
-  info.role = info.donated ? Role::State : Role::Input;
-  if (auto param = func.getArgAttrOfType<ParamAttr>(index, "es.param"))
-    return setFromAttr(info, param);
-  std::optional<Role> role = getRoleFromMetadata(attributes);
-  if (role) {
-    info.source = RoleSource::Metadata;
-  } else if (isNamed && (role = getRoleFromName(name))) {
-    info.source = RoleSource::Name;
+      isDonatedArgument(argument) || rules.match(info, {ParameterRule::Donate});
+  if (!param) {
+    std::optional<Role> role = getRoleFromMetadata(attributes);
+    if (role)
+      info.source = RoleSource::Metadata;
+    else if (isNamed && (role = getRoleFromName(name)))
+      info.source = RoleSource::Name;
+    info.role = role.value_or(Role::Input);
+    if (info.donated && info.role == Role::Input)
+      info.role = Role::State;
   }
-  if (role)
-    info.role = info.donated && *role == Role::Input ? Role::State : *role;
+  applyRoleRules(info);
 }
 
-/// What the module's inventory says of the global that `op` loads.
-ParamAttr InventoryBuilder::lookupGlobal(Operation *op) {
-  auto module = op->getParentOfType<ModuleOp>();
-  auto entries = module ? module->getAttrOfType<ArrayAttr>(kParametersAttrName)
-                        : ArrayAttr();
-  if (!entries)
-    return nullptr;
-  for (StringRef key : {"name", "global"})
-    if (auto symbol = op->getAttrOfType<SymbolRefAttr>(key))
-      for (auto entry : entries.getAsRange<DictionaryAttr>())
-        if (entry.getAs<SymbolRefAttr>("symbol") == symbol)
-          return entry.getAs<ParamAttr>("param");
-  return nullptr;
-}
-
-void InventoryBuilder::addConstant(OpResult value) {
-  Operation *op = value.getOwner();
-  std::string name = getLocationName(op->getLoc());
-  for (StringRef key : {"name", "global"})
-    if (auto symbol = op->getAttrOfType<SymbolRefAttr>(key)) {
-      auto [it, inserted] = globals.try_emplace(symbol, value);
-      if (!inserted) {
-        origins[value] = origins[it->second];
-        return;
-      }
-      name = symbol.getLeafReference().str();
-    }
-  if (name.empty())
-    name = "cst" + std::to_string(result.storages.size());
-  StorageInfo &info = add(value, name);
-  info.role = Role::Constant;
-  if (ParamAttr param = lookupGlobal(op))
-    return setFromAttr(info, param);
-  auto shaped = dyn_cast<ShapedType>(value.getType());
-  if (shaped && shaped.hasStaticShape() &&
-      shaped.getNumElements() >= kParameterElements) {
+/// What follows from a name, and from the size of what is not a splat.
+void InventoryBuilder::setRoleOfContents(StorageInfo &info,
+                                         Attribute contents) {
+  auto shaped = dyn_cast<ShapedType>(info.type);
+  if (!shaped || !shaped.hasStaticShape() || isa<SplatElementsAttr>(contents))
+    return;
+  if (getRoleFromName(info.name) == Role::TrainableParameter &&
+      shaped.getNumElements() > 1) {
+    info.role = Role::TrainableParameter;
+    info.source = RoleSource::Name;
+  } else if (shaped.getNumElements() >= kParameterElements) {
     info.role = Role::TrainableParameter;
     info.source = RoleSource::Use;
   }
 }
 
-void InventoryBuilder::markUsed(Value value) {
-  auto it = origins.find(value);
-  if (it == origins.end())
+unsigned InventoryBuilder::addConstant(OpResult value) {
+  Operation *op = value.getOwner();
+  if (SymbolRefAttr symbol = getLoadedGlobal(op))
+    return addGlobal(value, FlatSymbolRefAttr::get(symbol.getLeafReference()));
+  std::string name = getConstantName(op);
+  if (name.empty())
+    name = "cst" + std::to_string(result.storages.size());
+  unsigned index = add(value, value.getType(), name);
+  StorageInfo &info = result.storages[index];
+  info.role = Role::Constant;
+  if (Attribute contents = getConstantContents(op))
+    setRoleOfContents(info, contents);
+  applyRoleRules(info);
+  return index;
+}
+
+void InventoryBuilder::describeGlobal(StorageInfo &info, SymbolRefAttr symbol) {
+  info.role = Role::Constant;
+  info.global = module.getGlobal(symbol);
+  std::optional<GlobalFacts> facts;
+  if (info.global)
+    facts = getGlobalFacts(info.global);
+  if (!facts)
     return;
-  StorageInfo &info = result.storages[it->second];
-  if (info.source != RoleSource::Default)
+  bool isWritten = module.isWritten(symbol);
+  if ((facts->isMutable && isWritten) || !facts->value)
+    info.role = Role::State;
+  if (isWritten)
     return;
-  auto shaped = dyn_cast<ShapedType>(info.value.getType());
-  // Integer arguments are inputs; donated ones are state.
-  bool isArgument = isa<BlockArgument>(info.value);
-  if (isArgument && (info.donated || !shaped || !isFloatStorage(shaped)))
+  // A global without contents gets them when the model is loaded.
+  if (facts->value || getRoleFromName(info.name) == Role::TrainableParameter)
+    setRoleOfContents(info, facts->value ? facts->value
+                                         : UnitAttr::get(func->getContext()));
+}
+
+unsigned InventoryBuilder::addGlobal(OpResult load, SymbolRefAttr symbol) {
+  auto [it, inserted] = globals.try_emplace(symbol, result.storages.size());
+  if (!inserted) {
+    result.indices[load] = it->second;
+    result.storages[it->second].isRead |= isReadByProgram(load);
+    return it->second;
+  }
+  unsigned index = add(load, load.getType(), symbol.getLeafReference().str());
+  StorageInfo &info = result.storages[index];
+  describeGlobal(info, symbol);
+  if (ParamAttr param = module.lookup(symbol))
+    (void)setParam(index, param, load.getLoc());
+  applyRoleRules(info);
+  return index;
+}
+
+/// Of what nothing reads, the parameters are listed.
+void InventoryBuilder::addUnread() {
+  for (const ModuleParameters::Unread &entry : module.getUnread()) {
+    std::string name = entry.param ? entry.param.getName().str()
+                                   : entry.symbol.getLeafReference().str();
+    unsigned index = add(Value(), entry.type, name);
+    StorageInfo &info = result.storages[index];
+    info.role = Role::Constant;
+    if (entry.symbol)
+      describeGlobal(info, entry.symbol);
+    if (entry.param)
+      (void)setParam(index, entry.param, info.getLoc());
+    applyRoleRules(info);
+    if (!info.isParameter())
+      result.storages.pop_back();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Deciding
+//===----------------------------------------------------------------------===//
+
+void InventoryBuilder::applyRoleRules(StorageInfo &info) {
+  const ParameterRule *rule =
+      rules.match(info, {ParameterRule::Params, ParameterRule::Inputs});
+  if (!rule)
+    return;
+  bool isParam = rule->kind == ParameterRule::Params;
+  if (isParam != info.isParameter())
+    info.role = isParam        ? Role::TrainableParameter
+                : info.donated ? Role::State
+                               : Role::Input;
+  info.source = RoleSource::Flag;
+}
+
+/// Numbers of few bits: what quantised weights are stored in.
+static bool isQuantised(Type element) {
+  if (isa<quant::QuantizedType>(element))
+    return true;
+  auto integer = dyn_cast<IntegerType>(element);
+  return integer && integer.getWidth() > 1 && integer.getWidth() <= 16;
+}
+
+static bool isFloat(Type element) {
+  return isa<FloatType, ComplexType>(element);
+}
+
+void InventoryBuilder::applyEvidence(unsigned index, uint8_t evidence) {
+  if (evidence & StorageUses::kStatistic)
+    statistics.insert(index);
+  StorageInfo &info = result.storages[index];
+  if (evidence == StorageUses::kNone || info.source != RoleSource::Default ||
+      info.role == Role::State)
+    return;
+  // Integer arguments are inputs, but for the quantised weights of a product.
+  Type element = getElementType(info.type);
+  bool isWeight = evidence & StorageUses::kWeight;
+  if (!isFloat(element) && !(isWeight && isQuantised(element)))
     return;
   info.role = Role::TrainableParameter;
   info.source = RoleSource::Use;
 }
 
-/// One op's evidence: the weight of a contraction, a table, a bias.
-void InventoryBuilder::visitUse(Operation *op) {
-  if (auto param = dyn_cast<ParamOp>(op)) {
-    auto it = origins.find(param.getValue());
-    if (it != origins.end()) {
-      unsigned index = it->second;
-      if (result.storages[index].source != RoleSource::Annotation)
-        setFromAttr(result.storages[index], param.getParam());
-      origins[param.getResult()] = index;
-    }
-    return;
+/// Names that were found, as opposed to stated, give way.
+void InventoryBuilder::makeNamesUnique() {
+  llvm::StringMap<unsigned> used;
+  for (StorageInfo &info : result.storages)
+    if (info.param)
+      ++used[info.name];
+  for (StorageInfo &info : result.storages) {
+    if (info.param || used.try_emplace(info.name, 1).second)
+      continue;
+    std::string name;
+    do
+      name = info.name + "_" + std::to_string(used[info.name]++);
+    while (!used.try_emplace(name, 1).second);
+    info.name = name;
   }
-  OpFacts facts = getOpFacts(op);
-  auto isStored = [&](unsigned index) {
-    return index < op->getNumOperands() &&
-           origins.contains(op->getOperand(index));
-  };
-  if (facts.opClass == OpClass::Contraction) {
-    // The right-hand side unless only the left one comes from storage.
-    if (isStored(1))
-      markUsed(op->getOperand(1));
-    else if (isStored(0))
-      markUsed(op->getOperand(0));
-    return;
-  }
-  if (isTableLookup(op) && isStored(0))
-    return markUsed(op->getOperand(0));
-  if (op->getNumResults() != 1)
-    return;
-  auto type = dyn_cast<ShapedType>(op->getResult(0).getType());
-  if (!type)
-    return;
-  bool isElementwise = facts.opClass == OpClass::Elementwise ||
-                       facts.opClass == OpClass::ElementwiseCostly;
-  SmallVector<Value> sources;
-  for (OpOperand &operand : op->getOpOperands()) {
-    OperandUse use = facts.operands[operand.getOperandNumber()];
-    if (use == OperandUse::Read || use == OperandUse::ReadElementwise)
-      sources.push_back(operand.get());
-  }
-  // A vector that is broadcast onto an activation is a bias or a scale.
-  if (isElementwise && sources.size() > 1 && type.hasRank() &&
-      type.getRank() >= 2)
-    for (Value source : sources) {
-      auto it = origins.find(source);
-      if (it == origins.end())
-        continue;
-      auto stored =
-          dyn_cast<ShapedType>(result.storages[it->second].value.getType());
-      if (stored && stored.hasRank() && stored.getRank() <= 1)
-        markUsed(source);
-    }
-  // Views, conversions and transposes of one storage stand for it.
-  bool isChain = facts.results[0].kind == ResultKind::View ||
-                 ((isElementwise || facts.opClass == OpClass::DataMovement) &&
-                  sources.size() == 1);
-  if (isChain && !sources.empty())
-    if (auto it = origins.find(sources.front()); it != origins.end()) {
-      unsigned index = it->second;
-      if (isParameterChain(op))
-        origins[op->getResult(0)] = index;
-    }
 }
 
-void InventoryBuilder::followUses() {
-  func.getFunctionBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op->getNumResults() == 1 && isMemoryType(op->getResult(0).getType()) &&
-        getOpFacts(op).results[0].kind == ResultKind::Constant)
-      addConstant(op->getResult(0));
-    else
-      visitUse(op);
-  });
-}
-
-void InventoryBuilder::applyRules(StorageInfo &info) {
-  if (const ParameterRule *rule = rules.match(
-          info.name, {ParameterRule::Params, ParameterRule::Inputs})) {
-    bool isParam = rule->kind == ParameterRule::Params;
-    if (isParam != info.isParameter())
-      info.role = isParam        ? Role::TrainableParameter
-                  : info.donated ? Role::State
-                                 : Role::Input;
-    info.source = RoleSource::Flag;
-  }
-  if (const ParameterRule *rule =
-          rules.match(info.name, {ParameterRule::StoredAs}))
-    info.stored = rule->stored;
+static bool isLora(const StorageInfo &info) {
+  return StringRef(info.name).contains("lora_");
 }
 
 void InventoryBuilder::decideTrainability() {
   result.loraOnly = llvm::any_of(result.storages, [](const StorageInfo &info) {
-    return info.isParameter() && StringRef(info.name).contains("lora_");
+    return info.isParameter() && isLora(info);
   });
   for (auto [index, info] : llvm::enumerate(result.storages)) {
-    applyRules(info);
+    if (const ParameterRule *rule =
+            rules.match(info, {ParameterRule::StoredAs}))
+      info.stored = rule->stored;
     if (!info.isParameter())
       continue;
-    bool trainable =
-        isFloatStorage(info.getStoredType()) &&
-        (!result.loraOnly || StringRef(info.name).contains("lora_"));
-    if (statedTrainable[index])
-      trainable = *statedTrainable[index];
-    if (const ParameterRule *rule = rules.match(
-            info.name, {ParameterRule::Train, ParameterRule::Freeze}))
-      trainable = rule->kind == ParameterRule::Train;
-    info.role = trainable ? Role::TrainableParameter : Role::FrozenParameter;
-    if (!info.id)
-      info.id = hashParameterName(info.name);
+    bool isStated = bool(info.param);
+    bool trained =
+        (!result.loraOnly || isLora(info)) && !statistics.contains(index);
+    if (isStated)
+      trained = info.param.getTrainability() == Trainability::Trainable;
+    if (const ParameterRule *rule =
+            rules.match(info, {ParameterRule::Train, ParameterRule::Freeze})) {
+      trained = rule->kind == ParameterRule::Train;
+      isStated = true;
+    }
+    // Backpropagation cannot train integers, whatever is stated.
+    Type element = getElementType(info.getStoredType());
+    info.role = trained && isFloat(element) ? Role::TrainableParameter
+                                            : Role::FrozenParameter;
+    info.isTrainedByES =
+        trained && (isStated || isFloat(element) || isQuantised(element));
   }
-}
-
-LogicalResult InventoryBuilder::checkIds() {
-  llvm::DenseMap<uint32_t, unsigned> owners;
-  for (auto [index, info] : llvm::enumerate(result.storages)) {
-    if (!info.isParameter() || info.source != RoleSource::Annotation)
-      continue;
-    auto [it, inserted] = owners.try_emplace(*info.id, index);
-    if (inserted)
-      continue;
-    const StorageInfo &other = result.storages[it->second];
-    InFlightDiagnostic error = emitError(info.value.getLoc())
-                               << "parameters '" << other.name << "' and '"
-                               << info.name << "' have the same id "
-                               << *info.id;
-    error.attachNote(other.value.getLoc()) << "the other one is here";
-    return error;
-  }
-  return success();
 }
 
 void InventoryBuilder::findUnmatched() {
   for (const ParameterRule &rule : rules.getRules())
     if (llvm::none_of(result.storages, [&](const StorageInfo &info) {
-          return rule.regex->match(info.name);
+          return rule.matches(info);
         }))
       result.unmatched.push_back(&rule);
 }
@@ -399,16 +329,31 @@ LogicalResult InventoryBuilder::run() {
   for (BlockArgument argument : func.getArguments())
     if (isMemoryType(argument.getType()))
       addArgument(argument);
-  followUses();
+  StorageUses uses(func, [&](Value value) {
+    const StorageInfo *info = result.lookup(value);
+    return info && !info->isParameter() &&
+           (info->donated || info->source != RoleSource::Default);
+  });
+  uses.run();
+  std::vector<unsigned> storageOf;
+  for (const StorageUses::Root &root : uses.getRoots()) {
+    auto it = result.indices.find(root.value);
+    storageOf.push_back(it != result.indices.end()
+                            ? it->second
+                            : addConstant(cast<OpResult>(root.value)));
+  }
+  for (auto [op, root] : uses.getParams()) {
+    if (!root)
+      result.misplaced.push_back(op);
+    else if (failed(annotate(op, storageOf[*root])))
+      return failure();
+  }
+  for (auto [index, root] : llvm::enumerate(uses.getRoots()))
+    applyEvidence(storageOf[index], root.evidence);
+  addUnread();
+  dropTwins();
+  makeNamesUnique();
   decideTrainability();
   findUnmatched();
-  return checkIds();
-}
-
-FailureOr<Inventory> Inventory::compute(FunctionOpInterface func,
-                                        const ParameterRules &rules) {
-  Inventory result;
-  if (failed(InventoryBuilder(result, func, rules).run()))
-    return failure();
-  return result;
+  return assignIds();
 }

@@ -13,6 +13,7 @@
 #include "es/OpModel/OpModel.h"
 #include "Models.h"
 #include "es/Foreign/Types.h"
+#include "es/OpModel/RoleFacts.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
@@ -52,6 +53,13 @@ OpFacts mlir::es::getOpFacts(Operation *op) {
   if (std::optional<OpFacts> facts = getUpstreamFacts(op))
     return *facts;
   OpFacts facts = getDefaultFacts(op);
+  // A load from a global of a dialect that is not linked in.
+  if (getLoadedGlobal(op) && op->getNumResults() == 1) {
+    facts.opClass = OpClass::Generator;
+    if (facts.results[0].kind == ResultKind::New)
+      facts.results[0].kind = ResultKind::Constant;
+    return facts;
+  }
   facts.known = op->hasTrait<OpTrait::IsTerminator>();
   if (facts.known)
     facts.opClass = OpClass::Terminator;

@@ -43,8 +43,9 @@ namespace {
 /// Builds the report of one function.
 class FunctionBuilder {
 public:
-  FunctionBuilder(FunctionOpInterface func, const ReportOptions &options)
-      : func(func), options(options) {}
+  FunctionBuilder(FunctionOpInterface func, const ReportOptions &options,
+                  const ModuleParameters &parameters)
+      : func(func), options(options), parameters(parameters) {}
   FailureOr<FunctionReport> build();
   FailureOr<MemoryProfile> profile(SizeOptions size);
   LogicalResult computeInventory();
@@ -61,6 +62,7 @@ private:
 
   FunctionOpInterface func;
   const ReportOptions &options;
+  const ModuleParameters &parameters;
   Inventory inventory;
   std::unique_ptr<AsmState> names;
 };
@@ -123,7 +125,7 @@ void FunctionBuilder::summarizeParameters(FunctionReport &report) {
       llvm::consumeError(bytes.takeError());
       continue;
     }
-    uint64_t elements = countElements(info.value.getType());
+    uint64_t elements = countElements(info.type);
     bool trainable = info.role == Role::TrainableParameter;
     ++summary.count;
     summary.elements += elements;
@@ -224,6 +226,11 @@ void FunctionBuilder::addNotes(const MemoryProfile &profile,
                           formatBytes(*bytes) + " (" + std::to_string(*bytes) +
                           " B)");
   }
+  if (size_t count = inventory.getMisplaced().size())
+    graph.notes.push_back(
+        (llvm::Twine(count) +
+         " x 'es.param' on a computed value annotates nothing")
+            .str());
   for (const ParameterRule *rule : inventory.getUnmatched())
     graph.notes.push_back(
         (getRuleFlag(rule->kind) + "='" + rule->pattern + "' matches nothing")
@@ -311,7 +318,8 @@ bool FunctionBuilder::hasDynamicBatch() {
 }
 
 LogicalResult FunctionBuilder::computeInventory() {
-  FailureOr<Inventory> computed = Inventory::compute(func, options.rules);
+  FailureOr<Inventory> computed =
+      Inventory::compute(func, options.rules, &parameters);
   if (failed(computed))
     return failure();
   inventory = std::move(*computed);
@@ -449,8 +457,9 @@ mlir::es::buildMemoryReport(ModuleOp module, const ReportOptions &options) {
   if (failed(selectEntries(module, options, entries, others)) ||
       failed(prepareModule(module, entries, options)))
     return failure();
+  ModuleParameters parameters(module);
   for (FunctionOpInterface func : entries) {
-    FunctionBuilder builder(func, options);
+    FunctionBuilder builder(func, options, parameters);
     if (failed(builder.computeInventory()))
       return failure();
     FailureOr<FunctionReport> function = builder.build();
@@ -459,7 +468,7 @@ mlir::es::buildMemoryReport(ModuleOp module, const ReportOptions &options) {
     report.functions.push_back(std::move(*function));
   }
   for (FunctionOpInterface func : others) {
-    FunctionBuilder builder(func, options);
+    FunctionBuilder builder(func, options, parameters);
     SizeOptions size = options.size;
     size.leadingDynamic = 1;
     if (failed(builder.computeInventory()))

@@ -4,12 +4,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Arguments get an attribute; constants and globals get an entry in the
+// module's inventory, constants also an es.param op, since nothing else names
+// them.
+//
+//===----------------------------------------------------------------------===//
 
-#include "es/Analysis/Parameters.h"
+#include "es/Analysis/RuleOptions.h"
 #include "es/Dialect/ES/Transforms/Passes.h"
+#include "es/OpModel/RoleFacts.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::es {
 #define GEN_PASS_DEF_ANNOTATEPARAMS
@@ -20,120 +28,143 @@ using namespace mlir;
 using namespace mlir::es;
 
 namespace {
-struct AnnotateParamsPass : es::impl::AnnotateParamsBase<AnnotateParamsPass> {
-  using AnnotateParamsBase::AnnotateParamsBase;
-
+struct AnnotateParamsPass
+    : PassWithRules<es::impl::AnnotateParamsBase<AnnotateParamsPass>> {
   void runOnOperation() override;
-  llvm::Expected<ParameterRules> parseRules();
-  void annotate(FunctionOpInterface func, const Inventory &inventory,
-                SmallVectorImpl<Attribute> &entries);
+  void annotate(FunctionOpInterface func, const Inventory &inventory);
+  void annotateArgument(FunctionOpInterface func, const StorageInfo &info);
+  void annotateContents(FunctionOpInterface func, const StorageInfo &info);
+  void addEntry(const StorageInfo &info, ParamAttr param);
+
+  /// The inventory: what is read, in program order, then what is not.
+  llvm::SetVector<Attribute> entries, unread;
+  /// Names of constants: each is its own parameter in every function.
+  llvm::StringMap<Value> constantNames;
 };
 } // namespace
 
-llvm::Expected<ParameterRules> AnnotateParamsPass::parseRules() {
-  std::vector<std::pair<ParameterRule::Kind, std::string>> given;
-  auto add = [&](ParameterRule::Kind kind, ArrayRef<std::string> patterns) {
-    for (const std::string &pattern : patterns)
-      given.push_back({kind, pattern});
-  };
-  add(ParameterRule::Params, params);
-  add(ParameterRule::Inputs, inputs);
-  add(ParameterRule::Train, train);
-  add(ParameterRule::Freeze, freeze);
-  add(ParameterRule::StoredAs, storedAs);
-  return ParameterRules::parse(given, &getContext());
-}
-
-static ParamAttr makeParam(const StorageInfo &info, ParamAttr old) {
-  MLIRContext *context = info.value.getContext();
+/// The annotation that says what is known of `info`. An id is stated where it
+/// is not the hash of the name.
+static ParamAttr makeParam(const StorageInfo &info, StringRef name) {
+  MLIRContext *context = info.type.getContext();
   Builder builder(context);
-  // An id that is not the name's hash has to be stated.
   IntegerAttr id;
-  if (*info.id != hashParameterName(info.name))
+  if (name == info.name && *info.id != hashParameterName(name))
     id = builder.getI32IntegerAttr(*info.id);
-  return ParamAttr::get(
-      context,
-      info.role == Role::TrainableParameter ? Trainability::Trainable
-                                            : Trainability::Frozen,
-      builder.getStringAttr(info.name), id, info.stored,
-      old ? old.getSigma() : FloatAttr(), old ? old.getLr() : FloatAttr());
+  return ParamAttr::get(context,
+                        info.isTrainedByES ? Trainability::Trainable
+                                           : Trainability::Frozen,
+                        builder.getStringAttr(name), id, info.stored,
+                        info.param ? info.param.getSigma() : FloatAttr(),
+                        info.param ? info.param.getLr() : FloatAttr());
 }
 
-static SymbolRefAttr getGlobal(Operation *op) {
-  for (StringRef key : {"name", "global"})
-    if (auto symbol = op->getAttrOfType<SymbolRefAttr>(key))
-      return symbol;
-  return nullptr;
+void AnnotateParamsPass::addEntry(const StorageInfo &info, ParamAttr param) {
+  Builder builder(&getContext());
+  SmallVector<NamedAttribute> fields = {
+      builder.getNamedAttr("param", param),
+      builder.getNamedAttr("type", TypeAttr::get(info.type))};
+  SymbolRefAttr symbol;
+  if (info.global)
+    symbol = FlatSymbolRefAttr::get(SymbolTable::getSymbolName(info.global));
+  else if (info.value)
+    symbol = getLoadedGlobal(info.value.getDefiningOp());
+  if (symbol)
+    fields.push_back(builder.getNamedAttr("symbol", symbol));
+  (info.value ? entries : unread).insert(builder.getDictionaryAttr(fields));
 }
 
-/// The es.param op that uses the constant already.
-static ParamOp findUse(Value value) {
-  for (Operation *user : value.getUsers())
-    if (auto param = dyn_cast<ParamOp>(user))
-      return param;
-  return nullptr;
+void AnnotateParamsPass::annotateArgument(FunctionOpInterface func,
+                                          const StorageInfo &info) {
+  unsigned index = cast<BlockArgument>(info.value).getArgNumber();
+  if (info.isParameter())
+    func.setArgAttr(index, "es.param", makeParam(info, info.name));
+  else
+    func.removeArgAttr(index, "es.param");
+}
+
+/// The es.param ops on a constant that say the same, or one that is new.
+static void annotateConstant(const StorageInfo &info, ParamAttr param) {
+  bool found = false;
+  for (Operation *user : info.value.getUsers())
+    if (auto use = dyn_cast<ParamOp>(user);
+        use && info.param && use.getParam() == info.param) {
+      use.setParamAttr(param);
+      found = true;
+    }
+  if (found)
+    return;
+  Operation *op = info.value.getDefiningOp();
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  auto use = ParamOp::create(builder, op->getLoc(), info.value, param);
+  Value constant = info.value;
+  constant.replaceAllUsesExcept(use.getResult(), use);
+}
+
+void AnnotateParamsPass::annotateContents(FunctionOpInterface func,
+                                          const StorageInfo &info) {
+  if (!info.isParameter())
+    return;
+  bool isConstant = info.value && !getLoadedGlobal(info.value.getDefiningOp());
+  std::string name = info.name;
+  if (isConstant && !info.param) {
+    while (true) {
+      Value owner = constantNames.try_emplace(name, info.value).first->second;
+      if (owner == info.value)
+        break;
+      name = func.getName().str() + "." + name;
+    }
+  }
+  ParamAttr param = makeParam(info, name);
+  addEntry(info, param);
+  if (isConstant)
+    annotateConstant(info, param);
 }
 
 void AnnotateParamsPass::annotate(FunctionOpInterface func,
-                                  const Inventory &inventory,
-                                  SmallVectorImpl<Attribute> &entries) {
-  Builder builder(&getContext());
+                                  const Inventory &inventory) {
   for (const StorageInfo &info : inventory.getStorages()) {
-    if (auto argument = dyn_cast<BlockArgument>(info.value)) {
-      unsigned index = argument.getArgNumber();
-      auto old = func.getArgAttrOfType<ParamAttr>(index, "es.param");
-      if (info.isParameter())
-        func.setArgAttr(index, "es.param", makeParam(info, old));
-      else if (old)
-        func.removeArgAttr(index, "es.param");
-      continue;
-    }
-    if (!info.isParameter())
-      continue;
-    Operation *op = info.value.getDefiningOp();
-    SymbolRefAttr symbol = getGlobal(op);
-    ParamOp use = findUse(info.value);
-    ParamAttr param = makeParam(info, use ? use.getParam() : ParamAttr());
-    if (use) {
-      use.setParamAttr(param);
-    } else if (!symbol) {
-      OpBuilder inserter(op->getContext());
-      inserter.setInsertionPointAfter(op);
-      use = ParamOp::create(inserter, op->getLoc(), info.value, param);
-      Value constant = info.value;
-      constant.replaceAllUsesExcept(use.getResult(), use);
-    }
-    SmallVector<NamedAttribute> fields = {
-        builder.getNamedAttr("param", param),
-        builder.getNamedAttr("type", TypeAttr::get(info.value.getType()))};
-    if (symbol)
-      fields.push_back(builder.getNamedAttr("symbol", symbol));
-    Attribute entry = builder.getDictionaryAttr(fields);
-    if (!llvm::is_contained(entries, entry))
-      entries.push_back(entry);
+    if (isa_and_present<BlockArgument>(info.value))
+      annotateArgument(func, info);
+    else
+      annotateContents(func, info);
   }
 }
 
 void AnnotateParamsPass::runOnOperation() {
-  llvm::Expected<ParameterRules> rules = parseRules();
-  if (!rules) {
-    getOperation().emitError()
-        << "es-annotate-params: " << llvm::toString(rules.takeError());
+  ModuleOp module = getOperation();
+  FailureOr<ParameterRules> parsed = parseRules();
+  if (failed(parsed))
     return signalPassFailure();
-  }
-  SmallVector<Attribute> entries;
-  for (auto func : getOperation().getOps<FunctionOpInterface>()) {
+  entries.clear();
+  unread.clear();
+  constantNames.clear();
+  ModuleParameters parameters(module);
+  llvm::DenseSet<const ParameterRule *> matched;
+  for (auto func : module.getOps<FunctionOpInterface>()) {
     if (func.isExternal() || !cast<SymbolOpInterface>(*func).isPublic())
       continue;
-    FailureOr<Inventory> inventory = Inventory::compute(func, *rules);
+    FailureOr<Inventory> inventory =
+        Inventory::compute(func, *parsed, &parameters);
     if (failed(inventory))
       return signalPassFailure();
-    for (const ParameterRule *rule : inventory->getUnmatched())
-      func.emitWarning() << getRuleFlag(rule->kind) << "='" << rule->pattern
-                         << "' matches nothing";
-    annotate(func, *inventory, entries);
+    SmallVector<const ParameterRule *> unmatched = inventory->getUnmatched();
+    for (const ParameterRule &rule : parsed->getRules())
+      if (!llvm::is_contained(unmatched, &rule))
+        matched.insert(&rule);
+    for (ParamOp op : inventory->getMisplaced())
+      op.emitWarning() << "annotates nothing: its operand is computed";
+    annotate(func, *inventory);
   }
-  if (!entries.empty())
-    getOperation()->setAttr(kParametersAttrName,
-                            ArrayAttr::get(&getContext(), entries));
+  for (const ParameterRule &rule : parsed->getRules())
+    if (!matched.contains(&rule))
+      module.emitWarning() << getRuleFlag(rule.kind) << "='" << rule.pattern
+                           << "' matches nothing";
+  entries.insert_range(unread);
+  if (entries.empty())
+    module->removeAttr(kParametersAttrName);
+  else
+    module->setAttr(kParametersAttrName,
+                    ArrayAttr::get(&getContext(), entries.getArrayRef()));
 }

@@ -13,12 +13,25 @@ include "mlir/Pass/PassBase.td"
 def AnnotateParams : Pass<"es-annotate-params", "::mlir::ModuleOp"> {
   let summary = "write the parameter inventory into the module";
   let description = [{
-    Takes the inventory of every public function, from annotations, what
-    exporters wrote, names, and use, and writes it down: `es.param` attributes
-    on arguments, an `es.param` op behind each constant that is a parameter, and
-    the module attribute `es.parameters` for constants and globals. The rules
-    are regular expressions over names; the last that matches wins, in the order
-    params, inputs, train, freeze. Fails if two storages have one id.
+    Takes the inventory of every public function and of what it calls, from
+    annotations, what exporters wrote, names, and use, and writes it down:
+    `es.param` attributes on arguments, an `es.param` op behind each constant
+    that is a parameter, and the module attribute `es.parameters` for constants
+    and globals. Fails if two storages have one id, or one storage has two
+    annotations that differ. Running it again changes nothing.
+
+    Options are rules: regular expressions over names, or `#N`, `#N-M` for
+    arguments by position. The last rule that matches wins, in the order given:
+
+    * `params`, `inputs`: what is a parameter, what is not
+    * `train`, `freeze`: `freeze=.* train=head` trains the head only
+    * `donate`: arguments that may be overwritten
+    * `stored-as`: `RE:TYPE`, the element type parameters are stored in
+    * `rules`: all of these in one list, as `train:RE`
+
+    Parameters of integers or quantised numbers are annotated `trainable` unless
+    frozen by a rule: Evolution Strategies train them, backpropagation never
+    does.
 
     Example:
 
@@ -31,13 +44,15 @@ def AnnotateParams : Pass<"es-annotate-params", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["es::ESDialect"];
-  let options = [
-    ListOption<"params", "params", "std::string", "parameters">,
-    ListOption<"inputs", "inputs", "std::string", "inputs">,
-    ListOption<"train", "train", "std::string", "parameters to train">,
-    ListOption<"freeze", "freeze", "std::string", "parameters to freeze">,
-    ListOption<"storedAs", "stored-as", "std::string",
-               "RE:TYPE, the element type parameters are stored in">];
+}
+
+def PrintParameters : Pass<"es-print-parameters", "::mlir::ModuleOp"> {
+  let summary = "print the parameter inventory of every public function";
+  let description = [{
+    One line a storage, in program order, to standard output: its role, name,
+    type and id, and how the role is known. Takes the rules of
+    es-annotate-params; changes nothing.
+  }];
 }
 
 def StripAnnotations : Pass<"es-strip-annotations"> {

@@ -1,0 +1,224 @@
+//===- StorageUses.cpp - What uses say of storages ------------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StorageUses.h"
+#include "es/OpModel/OpModel.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+const StorageUses::Node *StorageUses::lookup(Value value) const {
+  auto it = nodeOf.find(value);
+  return it == nodeOf.end() ? nullptr : &nodes[it->second];
+}
+
+const StorageUses::Node *StorageUses::lookupStored(Value value) const {
+  const Node *node = lookup(value);
+  return node && node->root != kNoRoot ? node : nullptr;
+}
+
+void StorageUses::addRoot(Value value) {
+  Node &node = nodes.emplace_back();
+  node.root = roots.size();
+  nodeOf[value] = nodes.size() - 1;
+  rootNodes.push_back(nodes.size() - 1);
+  roots.push_back({value, kNone});
+}
+
+void StorageUses::addNeutral(Value value) {
+  nodes.emplace_back();
+  nodeOf[value] = nodes.size() - 1;
+}
+
+void StorageUses::addAlias(Value value, Value source) {
+  if (auto it = nodeOf.find(source); it != nodeOf.end())
+    nodeOf[value] = unsigned(it->second);
+}
+
+void StorageUses::mark(Value value, Evidence evidence) {
+  if (auto it = nodeOf.find(value); it != nodeOf.end())
+    nodes[it->second].evidence |= evidence;
+}
+
+Type StorageUses::getRootType(const Node &node) const {
+  return roots[node.root].value.getType();
+}
+
+static int64_t countElements(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasRank())
+    return 0;
+  // A dynamic dimension counts as one: it is compared with others of its kind.
+  int64_t count = 1;
+  for (int64_t size : shaped.getShape())
+    if (!ShapedType::isDynamic(size) &&
+        llvm::MulOverflow(count, std::max<int64_t>(size, 1), count))
+      return std::numeric_limits<int64_t>::max();
+  return count;
+}
+
+//===----------------------------------------------------------------------===//
+// One op
+//===----------------------------------------------------------------------===//
+
+/// The result of `op` stands for the largest of its sources, if all of them
+/// stand for storages or splats.
+void StorageUses::follow(Operation *op, const RoleFacts &facts, bool isExact) {
+  if (op->getNumResults() != 1 || facts.sources.empty())
+    return;
+  Node node;
+  node.isExact = isExact;
+  int64_t largest = -1;
+  for (unsigned index : facts.sources) {
+    const Node *source = lookup(op->getOperand(index));
+    if (!source)
+      return;
+    if (source->root == kNoRoot)
+      continue;
+    int64_t count =
+        facts.use == RoleUse::Follow ? 0 : countElements(getRootType(*source));
+    if (count < largest)
+      continue;
+    if (count > largest)
+      node.sources.clear();
+    if (node.sources.empty())
+      node.root = source->root;
+    largest = count;
+    node.isExact &= source->isExact;
+    node.sources.push_back(nodeOf.lookup(op->getOperand(index)));
+  }
+  nodeOf[op->getResult(0)] = nodes.size();
+  nodes.push_back(std::move(node));
+}
+
+/// The parameter of a product is the operand that is a storage while the other
+/// depends on data, and the right-hand one of two.
+void StorageUses::visitContraction(Operation *op, const RoleFacts &facts) {
+  Value left = op->getOperand(facts.data), right = op->getOperand(facts.weight);
+  const Node *leftNode = lookupStored(left), *rightNode = lookupStored(right);
+  auto isKnownData = [&](const Node *node) {
+    return node && isData(roots[node->root].value);
+  };
+  if (isKnownData(leftNode))
+    leftNode = nullptr;
+  if (isKnownData(rightNode))
+    rightNode = nullptr;
+  if (leftNode && rightNode && leftNode->isExact && !rightNode->isExact)
+    return mark(left, kWeight);
+  if (rightNode)
+    return mark(right, kWeight);
+  if (leftNode)
+    mark(left, kWeight);
+}
+
+/// True if `source` is a vector that is repeated along a dimension of `result`.
+bool StorageUses::isBroadcastVector(Value source, ShapedType result) const {
+  const Node *node = lookupStored(source);
+  if (!node || !result.hasRank() || result.getRank() < 2)
+    return false;
+  auto type = dyn_cast<ShapedType>(getRootType(*node));
+  if (!type || !type.hasRank() ||
+      !isa<FloatType, ComplexType>(type.getElementType()))
+    return false;
+  if (type.getRank() <= 1)
+    return true;
+  // 1x64x1x1 is a vector too, where it meets something larger.
+  int64_t longest = 1;
+  for (int64_t size : type.getShape())
+    longest = std::max(longest, size);
+  return type.hasStaticShape() && type.getNumElements() == longest &&
+         countElements(result) > longest;
+}
+
+void StorageUses::visitElementwise(Operation *op, const RoleFacts &facts) {
+  auto result = op->getNumResults() == 1
+                    ? dyn_cast<ShapedType>(op->getResult(0).getType())
+                    : ShapedType();
+  if (result && facts.sources.size() > 1)
+    for (unsigned index : facts.sources)
+      if (isBroadcastVector(op->getOperand(index), result))
+        mark(op->getOperand(index), kVector);
+  follow(op, facts, /*isExact=*/facts.use == RoleUse::Scale);
+}
+
+/// What the sums of a product start from is a bias if it is a vector.
+void StorageUses::markBiases(Operation *op, const RoleFacts &facts) {
+  for (unsigned index : facts.vectors) {
+    Value result =
+        op->getNumResults() ? Value(op->getResult(0)) : op->getOperand(index);
+    auto type = dyn_cast<ShapedType>(result.getType());
+    if (type && isBroadcastVector(op->getOperand(index), type))
+      mark(op->getOperand(index), kVector);
+  }
+}
+
+void StorageUses::markVectors(Operation *op, ArrayRef<unsigned> operands,
+                              Evidence evidence) {
+  for (unsigned index : operands)
+    if (index < op->getNumOperands())
+      mark(op->getOperand(index), evidence);
+}
+
+void StorageUses::visitParam(ParamOp op) {
+  const Node *node = lookupStored(op.getValue());
+  std::optional<unsigned> root;
+  if (node && node->isExact)
+    root = node->root;
+  params.push_back({op, root});
+  addAlias(op.getResult(), op.getValue());
+}
+
+void StorageUses::visit(Operation *op) {
+  if (auto param = dyn_cast<ParamOp>(op))
+    return visitParam(param);
+  if (auto call = dyn_cast<CallOpInterface>(op))
+    return visitCall(call);
+  if (op->getNumRegions() > 0)
+    visitLoop(op);
+  if (op->getNumResults() == 1 && op->getNumOperands() == 0 &&
+      isMemoryType(op->getResult(0).getType())) {
+    ResultKind kind = getOpFacts(op).results[0].kind;
+    if (kind == ResultKind::Constant)
+      return addRoot(op->getResult(0));
+    if (kind == ResultKind::Splat || kind == ResultKind::Undefined)
+      return addNeutral(op->getResult(0));
+  }
+  RoleFacts facts = getRoleFacts(op);
+  switch (facts.use) {
+  case RoleUse::None:
+    return;
+  case RoleUse::Generate:
+    if (op->getNumResults() == 1)
+      addNeutral(op->getResult(0));
+    return;
+  case RoleUse::Follow:
+    return follow(op, facts, /*isExact=*/true);
+  case RoleUse::Scale:
+  case RoleUse::Map:
+    return visitElementwise(op, facts);
+  case RoleUse::Contraction:
+    visitContraction(op, facts);
+    return markBiases(op, facts);
+  case RoleUse::Convolution:
+    mark(op->getOperand(facts.weight), kWeight);
+    return markBiases(op, facts);
+  case RoleUse::Lookup:
+    mark(op->getOperand(facts.weight), kWeight);
+    return;
+  case RoleUse::Normalization:
+    markVectors(op, facts.vectors, kVector);
+    markVectors(op, facts.statistics, kStatistic);
+    return;
+  }
+}
