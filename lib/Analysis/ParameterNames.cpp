@@ -97,7 +97,8 @@ std::optional<Role> mlir::es::getRoleFromName(StringRef name) {
   static const llvm::Regex parameter(
       "(^|[^a-z])params|weight|bias|kernel|scale|embedding|^p_|lora_");
   static const llvm::Regex input(
-      "^(batch|inputs?|tokens|x|labels?|targets?)($|[^a-z])");
+      "^(batch|inputs?|tokens|x|labels?|targets?|lr|learning_rate|seed)"
+      "($|[^a-z])");
   if (optimizer.match(name))
     return Role::OptimizerState;
   if (state.match(name))

@@ -37,7 +37,7 @@ StringRef mlir::es::stringifyRoleSource(RoleSource source) {
 }
 
 Type StorageInfo::getStoredType() const {
-  auto shaped = dyn_cast<ShapedType>(type);
+  auto shaped = getCarriedShape(type);
   if (!stored || !shaped)
     return type;
   // A complex number is stored as two of the stated type.
@@ -84,7 +84,7 @@ FailureOr<Inventory> Inventory::compute(FunctionOpInterface func,
 //===----------------------------------------------------------------------===//
 
 static Type getElementType(Type type) {
-  auto shaped = dyn_cast<ShapedType>(type);
+  auto shaped = getCarriedShape(type);
   return shaped ? shaped.getElementType() : type;
 }
 
@@ -140,7 +140,7 @@ void InventoryBuilder::addArgument(BlockArgument argument) {
 /// What follows from a name, and from the size of what is not a splat.
 void InventoryBuilder::setRoleOfContents(StorageInfo &info,
                                          Attribute contents) {
-  auto shaped = dyn_cast<ShapedType>(info.type);
+  auto shaped = getCarriedShape(info.type);
   if (!shaped || !shaped.hasStaticShape() || isa<SplatElementsAttr>(contents))
     return;
   if (getRoleFromName(info.name) == Role::TrainableParameter &&
@@ -177,6 +177,12 @@ void InventoryBuilder::describeGlobal(StorageInfo &info, SymbolRefAttr symbol) {
     facts = getGlobalFacts(info.global);
   if (!facts)
     return;
+  if (!facts->external.empty()) {
+    info.name = facts->external;
+    info.role = Role::TrainableParameter;
+    info.source = RoleSource::Metadata;
+    return;
+  }
   bool isWritten = module.isWritten(symbol);
   if ((facts->isMutable && isWritten) || !facts->value)
     info.role = Role::State;
@@ -254,6 +260,8 @@ static bool isFloat(Type element) {
 void InventoryBuilder::applyEvidence(unsigned index, uint8_t evidence) {
   if (evidence & StorageUses::kStatistic)
     statistics.insert(index);
+  if (evidence & StorageUses::kData)
+    evidence &= ~(StorageUses::kData | StorageUses::kWeight);
   StorageInfo &info = result.storages[index];
   if (evidence == StorageUses::kNone || info.source != RoleSource::Default ||
       info.role == Role::State)

@@ -56,7 +56,7 @@ Type StorageUses::getRootType(const Node &node) const {
 }
 
 static int64_t countElements(Type type) {
-  auto shaped = dyn_cast<ShapedType>(type);
+  auto shaped = getCarriedShape(type);
   if (!shaped || !shaped.hasRank())
     return 0;
   // A dynamic dimension counts as one: it is compared with others of its kind.
@@ -114,12 +114,12 @@ void StorageUses::visitContraction(Operation *op, const RoleFacts &facts) {
     leftNode = nullptr;
   if (isKnownData(rightNode))
     rightNode = nullptr;
-  if (leftNode && rightNode && leftNode->isExact && !rightNode->isExact)
-    return mark(left, kWeight);
-  if (rightNode)
-    return mark(right, kWeight);
-  if (leftNode)
-    mark(left, kWeight);
+  bool isLeft =
+      leftNode && (!rightNode || (leftNode->isExact && !rightNode->isExact));
+  if (isLeft || rightNode)
+    mark(isLeft ? left : right, kWeight);
+  if (leftNode && rightNode)
+    mark(isLeft ? right : left, kData);
 }
 
 /// True if `source` is a vector that is repeated along a dimension of `result`.
@@ -127,7 +127,7 @@ bool StorageUses::isBroadcastVector(Value source, ShapedType result) const {
   const Node *node = lookupStored(source);
   if (!node || !result.hasRank() || result.getRank() < 2)
     return false;
-  auto type = dyn_cast<ShapedType>(getRootType(*node));
+  auto type = getCarriedShape(getRootType(*node));
   if (!type || !type.hasRank() ||
       !isa<FloatType, ComplexType>(type.getElementType()))
     return false;
@@ -141,15 +141,16 @@ bool StorageUses::isBroadcastVector(Value source, ShapedType result) const {
          countElements(result) > longest;
 }
 
-void StorageUses::visitElementwise(Operation *op, const RoleFacts &facts) {
-  auto result = op->getNumResults() == 1
-                    ? dyn_cast<ShapedType>(op->getResult(0).getType())
-                    : ShapedType();
-  if (result && facts.sources.size() > 1)
-    for (unsigned index : facts.sources)
-      if (isBroadcastVector(op->getOperand(index), result))
-        mark(op->getOperand(index), kVector);
-  follow(op, facts, /*isExact=*/facts.use == RoleUse::Scale);
+/// A vector that is broadcast and then joined with something.
+void StorageUses::markBroadcasts(Operation *op, ArrayRef<unsigned> sources) {
+  ShapedType result = op->getNumResults() == 1
+                          ? getCarriedShape(op->getResult(0).getType())
+                          : ShapedType();
+  if (!result || sources.size() < 2)
+    return;
+  for (unsigned index : sources)
+    if (isBroadcastVector(op->getOperand(index), result))
+      mark(op->getOperand(index), kVector);
 }
 
 /// What the sums of a product start from is a bias if it is a vector.
@@ -157,7 +158,7 @@ void StorageUses::markBiases(Operation *op, const RoleFacts &facts) {
   for (unsigned index : facts.vectors) {
     Value result =
         op->getNumResults() ? Value(op->getResult(0)) : op->getOperand(index);
-    auto type = dyn_cast<ShapedType>(result.getType());
+    auto type = getCarriedShape(result.getType());
     if (type && isBroadcastVector(op->getOperand(index), type))
       mark(op->getOperand(index), kVector);
   }
@@ -186,7 +187,8 @@ void StorageUses::visit(Operation *op) {
     return visitCall(call);
   if (op->getNumRegions() > 0)
     visitLoop(op);
-  if (op->getNumResults() == 1 && op->getNumOperands() == 0 &&
+  if (op->getNumResults() == 1 &&
+      (op->getNumOperands() == 0 || getLoadedGlobal(op)) &&
       isMemoryType(op->getResult(0).getType())) {
     ResultKind kind = getOpFacts(op).results[0].kind;
     if (kind == ResultKind::Constant)
@@ -203,15 +205,17 @@ void StorageUses::visit(Operation *op) {
       addNeutral(op->getResult(0));
     return;
   case RoleUse::Follow:
-    return follow(op, facts, /*isExact=*/true);
   case RoleUse::Scale:
   case RoleUse::Map:
-    return visitElementwise(op, facts);
+    markBroadcasts(op, facts.sources);
+    return follow(op, facts, /*isExact=*/facts.use != RoleUse::Map);
   case RoleUse::Contraction:
     visitContraction(op, facts);
     return markBiases(op, facts);
   case RoleUse::Convolution:
     mark(op->getOperand(facts.weight), kWeight);
+    if (lookupStored(op->getOperand(facts.weight)))
+      mark(op->getOperand(facts.data), kData);
     return markBiases(op, facts);
   case RoleUse::Lookup:
     mark(op->getOperand(facts.weight), kWeight);

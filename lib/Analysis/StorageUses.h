@@ -36,6 +36,9 @@ public:
     kVector = 2,
     /// A running mean or variance.
     kStatistic = 4,
+    /// Multiplied by another storage, which is the weight. This outweighs
+    /// kWeight: the gradient of that weight is a product with this one too.
+    kData = 8,
   };
 
   struct Root {
@@ -81,8 +84,8 @@ private:
   void visitLoop(Operation *op);
   void visitWhile(Operation *op);
   void visitContraction(Operation *op, const RoleFacts &facts);
+  void markBroadcasts(Operation *op, ArrayRef<unsigned> sources);
   void markBiases(Operation *op, const RoleFacts &facts);
-  void visitElementwise(Operation *op, const RoleFacts &facts);
   void follow(Operation *op, const RoleFacts &facts, bool isExact);
   void markVectors(Operation *op, ArrayRef<unsigned> operands,
                    Evidence evidence);

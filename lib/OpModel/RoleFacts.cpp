@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "es/OpModel/RoleFacts.h"
+#include "es/Foreign/Types.h"
 #include "es/OpModel/OpModel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -123,7 +124,7 @@ static StringRef getModelName(Operation *op) {
 }
 
 static bool isInteger(Value value) {
-  auto shaped = dyn_cast<ShapedType>(value.getType());
+  auto shaped = getCarriedShape(value.getType());
   return shaped && shaped.getElementType().isIntOrIndex();
 }
 
@@ -333,30 +334,64 @@ RoleFacts mlir::es::getRoleFacts(Operation *op) {
 // Constants and globals
 //===----------------------------------------------------------------------===//
 
+ShapedType mlir::es::getCarriedShape(Type type) {
+  std::optional<Type> builtin = getForeignShapedType(type);
+  return builtin ? dyn_cast<ShapedType>(*builtin) : ShapedType();
+}
+
+/// `#stream.parameter.named<"model"::"fc1.weight">`: the last name in it.
+static std::string getExternalName(Attribute value) {
+  if (!value || isa<ElementsAttr>(value))
+    return "";
+  std::string text;
+  llvm::raw_string_ostream(text) << value;
+  StringRef name = text;
+  if (!name.contains(".parameter.named<"))
+    return "";
+  name = name.take_front(name.rfind('"'));
+  return name.drop_front(name.rfind('"') + 1).str();
+}
+
 std::optional<GlobalFacts> mlir::es::getGlobalFacts(Operation *op) {
-  if (auto global = dyn_cast<ml_program::GlobalOp>(op))
-    return GlobalFacts{global.getType(), global.getValueAttr(),
-                       global.getIsMutable()};
-  // A memref.global that is not marked constant may still hold weights.
-  if (auto global = dyn_cast<memref::GlobalOp>(op))
-    return GlobalFacts{global.getType(),
-                       global.isUninitialized() ? Attribute()
-                                                : global.getInitialValueAttr(),
-                       !global.getConstant() && global.isUninitialized()};
-  if (op->getName().getStringRef() == "util.global")
-    if (auto type = op->getAttrOfType<TypeAttr>("type"))
-      return GlobalFacts{type.getValue(), op->getAttr("initial_value"),
-                         op->hasAttr("is_mutable")};
-  return std::nullopt;
+  GlobalFacts facts;
+  if (auto global = dyn_cast<ml_program::GlobalOp>(op)) {
+    facts.type = global.getType();
+    facts.value = global.getValueAttr();
+    facts.isMutable = global.getIsMutable();
+    return facts;
+  }
+  if (auto global = dyn_cast<memref::GlobalOp>(op)) {
+    facts.type = global.getType();
+    // One that is not marked constant may still hold weights.
+    facts.isMutable = global.isUninitialized();
+    if (!global.isUninitialized())
+      facts.value = global.getInitialValueAttr();
+    return facts;
+  }
+  auto type = op->getAttrOfType<TypeAttr>("type");
+  if (op->getName().getStringRef() != "util.global" || !type)
+    return std::nullopt;
+  facts.type = type.getValue();
+  facts.value = op->getAttr("initial_value");
+  facts.isMutable = op->hasAttr("is_mutable");
+  facts.external = getExternalName(facts.value);
+  return facts;
 }
 
 SymbolRefAttr mlir::es::getLoadedGlobal(Operation *op) {
   if (auto load = dyn_cast<memref::GetGlobalOp>(op))
     return load.getNameAttr();
-  if (isa<ml_program::GlobalLoadOp, ml_program::GlobalLoadConstOp>(op) ||
-      op->getName().getStringRef() == "util.global.load")
-    return op->getAttrOfType<SymbolRefAttr>("global");
-  return nullptr;
+  StringRef name = op->getName().getStringRef();
+  if (name == "util.global.load.indirect" && op->getNumOperands() == 1) {
+    op = op->getOperand(0).getDefiningOp();
+    if (!op || op->getName().getStringRef() != "util.global.address")
+      return nullptr;
+  } else if (!isa<ml_program::GlobalLoadOp, ml_program::GlobalLoadConstOp>(
+                 op) &&
+             name != "util.global.load") {
+    return nullptr;
+  }
+  return op->getAttrOfType<SymbolRefAttr>("global");
 }
 
 SymbolRefAttr mlir::es::getStoredGlobal(Operation *op) {

@@ -7,6 +7,7 @@
 
 #include "Prepare.h"
 #include "es/Analysis/MemoryProfile.h"
+#include "es/OpModel/RoleFacts.h"
 #include "es/Report/MemoryReport.h"
 
 #include "mlir/IR/AsmState.h"
@@ -105,7 +106,7 @@ std::string FunctionBuilder::nameOf(const MemoryProfile &profile, BufferId id) {
 //===----------------------------------------------------------------------===//
 
 static uint64_t countElements(Type type) {
-  auto shaped = dyn_cast<ShapedType>(type);
+  ShapedType shaped = getCarriedShape(type);
   return shaped && shaped.hasStaticShape() ? shaped.getNumElements() : 0;
 }
 

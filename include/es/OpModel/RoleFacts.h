@@ -15,6 +15,7 @@
 #define ES_OPMODEL_ROLEFACTS_H
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
 namespace mlir::es {
@@ -55,11 +56,18 @@ struct RoleFacts {
 
 RoleFacts getRoleFacts(Operation *op);
 
+/// The shape and element type that `type` carries, be it of a foreign dialect;
+/// null if it carries none.
+ShapedType getCarriedShape(Type type);
+
 /// A definition in a module: ml_program.global, memref.global, util.global.
 struct GlobalFacts {
   Type type;
   /// The initial value, if it is stated.
   Attribute value;
+  /// The name under which the contents are kept outside of the module, if they
+  /// are: these are parameters.
+  std::string external;
   bool isMutable = false;
 };
 std::optional<GlobalFacts> getGlobalFacts(Operation *op);
