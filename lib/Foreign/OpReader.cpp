@@ -53,8 +53,9 @@ bool OpReader::consume(StringRef keyword) {
 }
 
 ParseResult OpReader::emitUnreadable(const Twine &what) {
+  // The parser puts "custom op 'name'" in front.
   return parser.emitError(parser.getCurrentLocation())
-         << "cannot read '" << state.name.getStringRef() << "': " << what
+         << "cannot be read: " << what
          << "; print the module in generic form (--mlir-print-op-generic) "
             "where it was made";
 }

@@ -210,8 +210,8 @@ ParseResult OpReader::resolveOperands() {
   bool pairwise = untyped.size() == types.size();
   if (!pairwise && isStrict() && types.size() != 1)
     return parser.emitError(parser.getNameLoc())
-           << "'" << state.name.getStringRef() << "' has " << untyped.size()
-           << " operands but " << types.size() << " operand types";
+           << "has " << untyped.size() << " operands but " << types.size()
+           << " operand types";
   for (auto [index, operand] : llvm::enumerate(untyped))
     if (pairwise)
       operand->type = types[index];
@@ -235,6 +235,13 @@ ParseResult OpReader::resolveOperands() {
 }
 
 ParseResult OpReader::finish() {
+  // `%x:4000000000 = op` would ask for that many values.
+  constexpr size_t kMaxUntypedResults = 1 << 16;
+  if (parser.getNumResults() > kMaxUntypedResults &&
+      parser.getNumResults() > results.size() &&
+      parser.getNumResults() > types.size())
+    return emitUnreadable("it has " + Twine(parser.getNumResults()) +
+                          " results");
   finishResults();
   return resolveOperands();
 }

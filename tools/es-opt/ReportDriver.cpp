@@ -11,9 +11,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ReportDriver.h"
+#include "es/Foreign/Reader.h"
 #include "es/Report/MemoryReport.h"
 
-#include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/ToolUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -42,6 +42,11 @@ struct ReportFlags {
                  clEnumValN(Format::Text, "text", "text"),
                  clEnumValN(Format::Json, "json",
                             "JSON, see docs/memory-report.schema.json"))};
+  cl::opt<bool> strict{
+      "strict",
+      cl::desc("verify the input as any MLIR tool does, and accept no dialect "
+               "or text that is not known"),
+      cl::init(false), cl::cat(category)};
 #define ES_OPTION(member, flag, value, help)                                   \
   cl::opt<std::string> member{flag, cl::desc(help), cl::init(value),           \
                               cl::cat(category)};
@@ -77,7 +82,16 @@ RawReportOptions ReportFlags::collect() const {
 
 void mlir::es::registerReportOptions() { (void)*flags; }
 
+bool mlir::es::isStrict() { return flags->strict; }
+
 bool mlir::es::isReportRequested() { return flags->report != Format::None; }
+
+/// What was done to read the file is said in each graph.
+static void addNotes(MemoryReport &report, ArrayRef<std::string> notes) {
+  for (FunctionReport &function : report.functions)
+    for (GraphReport &graph : function.graphs)
+      graph.notes.insert(graph.notes.begin(), notes.begin(), notes.end());
+}
 
 /// Reports on one chunk of input. 0, 1 or 3.
 static int reportChunk(std::unique_ptr<llvm::MemoryBuffer> chunk,
@@ -91,13 +105,17 @@ static int reportChunk(std::unique_ptr<llvm::MemoryBuffer> chunk,
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(chunk), llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+  ReadOptions reading;
+  reading.strict = flags->strict;
+  ReadSummary summary;
   OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+      parseModelFile(sources, &context, reading, summary);
   if (!module)
     return 1;
   FailureOr<MemoryReport> report = buildMemoryReport(*module, *options);
   if (failed(report))
     return 1;
+  addNotes(*report, summary.getNotes());
   if (flags->report == Format::Json)
     printJson(*report, os);
   else

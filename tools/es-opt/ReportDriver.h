@@ -19,6 +19,9 @@ void registerReportOptions();
 /// True if a report is asked for.
 bool isReportRequested();
 
+/// True if the input has to be MLIR as any MLIR tool reads it.
+bool isStrict();
+
 /// Reads `inputFile`, reports to `outputFile`. Returns the exit status: 0 ok,
 /// 1 bad input or usage, 3 over budget.
 int runReport(llvm::StringRef inputFile, llvm::StringRef outputFile,

@@ -11,13 +11,50 @@
 //===----------------------------------------------------------------------===//
 
 #include "ReportDriver.h"
+#include "es/Foreign/Reader.h"
 #include "es/InitAll.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+
+static llvm::cl::opt<bool> upgradeSyntax(
+    "upgrade-syntax",
+    llvm::cl::desc("print the input, MLIR text of an older version, in the "
+                   "syntax of today"));
+
+/// An opt tool on text that is prepared for its parser.
+static LogicalResult runOpt(StringRef inputFile, StringRef outputFile,
+                            DialectRegistry &registry) {
+  std::string why;
+  std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(inputFile, &why);
+  std::unique_ptr<llvm::ToolOutputFile> output =
+      input ? openOutputFile(outputFile, &why) : nullptr;
+  if (!output) {
+    llvm::errs() << why << "\n";
+    return failure();
+  }
+  if (upgradeSyntax) {
+    output->os() << es::upgradeSyntax(input->getBuffer());
+    output->keep();
+    return success();
+  }
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  es::ReadOptions reading;
+  reading.strict = es::isStrict() || !config.shouldAllowUnregisteredDialects();
+  if (failed(es::prepareModelText(input, registry, reading, llvm::errs())) ||
+      failed(MlirOptMain(output->os(), std::move(input), registry, config)))
+    return failure();
+  output->keep();
+  return success();
+}
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
@@ -32,6 +69,8 @@ int main(int argc, char **argv) {
       argc, argv, "es-opt: the memory of a model, before it runs\n", registry);
   if (mlir::es::isReportRequested())
     return mlir::es::runReport(input, output, registry);
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, input, output, registry));
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
+  return asMainReturnCode(runOpt(input, output, registry));
 }
