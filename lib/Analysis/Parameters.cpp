@@ -41,9 +41,15 @@ Type StorageInfo::getStoredType() const {
   if (!stored || !shaped)
     return type;
   // A complex number is stored as two of the stated type.
-  if (isa<ComplexType>(shaped.getElementType()))
-    return shaped.clone(ComplexType::get(stored));
-  return shaped.clone(stored);
+  Type element = isa<ComplexType>(shaped.getElementType())
+                     ? Type(ComplexType::get(stored))
+                     : stored;
+  if (isa<BaseMemRefType>(shaped) &&
+      !BaseMemRefType::isValidElementType(element))
+    return shaped.hasRank()
+               ? Type(RankedTensorType::get(shaped.getShape(), element))
+               : type;
+  return shaped.clone(element);
 }
 
 Location StorageInfo::getLoc() const {

@@ -107,19 +107,15 @@ void StorageUses::follow(Operation *op, const RoleFacts &facts, bool isExact) {
 void StorageUses::visitContraction(Operation *op, const RoleFacts &facts) {
   Value left = op->getOperand(facts.data), right = op->getOperand(facts.weight);
   const Node *leftNode = lookupStored(left), *rightNode = lookupStored(right);
-  auto isKnownData = [&](const Node *node) {
-    return node && isData(roots[node->root].value);
+  auto canBeWeight = [&](const Node *node) {
+    return node && node->isExact && !isData(roots[node->root].value);
   };
-  if (isKnownData(leftNode))
-    leftNode = nullptr;
-  if (isKnownData(rightNode))
-    rightNode = nullptr;
-  bool isLeft =
-      leftNode && (!rightNode || (leftNode->isExact && !rightNode->isExact));
-  if (isLeft || rightNode)
-    mark(isLeft ? left : right, kWeight);
+  bool isRight = canBeWeight(rightNode);
+  if (!isRight && !canBeWeight(leftNode))
+    return;
+  mark(isRight ? right : left, kWeight);
   if (leftNode && rightNode)
-    mark(isLeft ? right : left, kData);
+    mark(isRight ? left : right, kData);
 }
 
 /// True if `source` is a vector that is repeated along a dimension of `result`.

@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Removes what es-annotate-params adds.
+// Removes what es-annotate-params adds, wherever it stands: es.param ops, the
+// attributes of arguments, also those of functions of dialects that are not
+// linked in, and the inventories of modules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +22,27 @@ namespace mlir::es {
 using namespace mlir;
 using namespace mlir::es;
 
+/// `arg_attrs = [{es.param = ...}, ...]` of a function that is not registered.
+static void stripForeignFunction(Operation *op) {
+  auto arguments = op->getAttrOfType<ArrayAttr>("arg_attrs");
+  if (!arguments)
+    return;
+  bool changed = false;
+  SmallVector<Attribute> stripped;
+  for (Attribute argument : arguments) {
+    auto dictionary = dyn_cast<DictionaryAttr>(argument);
+    if (dictionary && dictionary.contains("es.param")) {
+      NamedAttrList attributes(dictionary);
+      attributes.erase("es.param");
+      argument = attributes.getDictionary(op->getContext());
+      changed = true;
+    }
+    stripped.push_back(argument);
+  }
+  if (changed)
+    op->setAttr("arg_attrs", ArrayAttr::get(op->getContext(), stripped));
+}
+
 namespace {
 struct StripAnnotationsPass
     : es::impl::StripAnnotationsBase<StripAnnotationsPass> {
@@ -29,11 +52,12 @@ struct StripAnnotationsPass
       if (auto param = dyn_cast<ParamOp>(op)) {
         param.getResult().replaceAllUsesWith(param.getValue());
         param.erase();
-        return;
-      }
-      if (auto func = dyn_cast<FunctionOpInterface>(op))
+      } else if (auto func = dyn_cast<FunctionOpInterface>(op)) {
         for (unsigned i = 0, e = func.getNumArguments(); i < e; ++i)
           func.removeArgAttr(i, "es.param");
+      } else if (!op->isRegistered()) {
+        stripForeignFunction(op);
+      }
     });
   }
 };

@@ -33,9 +33,13 @@ def ES_ParamAttr : AttrDef<ES_Dialect, "Param"> {
     * (P2) `id` is an i32
     * (P3) `stored` is an integer, float or quantised type
     * (P4) `sigma` and `lr` are positive
-    * (P5) it annotates a tensor or memref of integers, floats or complex
-      numbers; storage of integers or quantised numbers needs a value of
-      integers, floats or quantised numbers
+    * (P5) it annotates a tensor or memref of numbers, or a value of a dialect
+      that is not linked in
+    * (P6) `stored` fits the elements it is stored for: integers and quantised
+      numbers for integers, no wider than they are; floats for complex numbers;
+      a quantised type that expresses the element type, and whose axes and
+      blocks are those of the tensor
+    * (P7) on arguments of functions only
 
     Example:
 
@@ -59,7 +63,7 @@ def ES_ParamAttr : AttrDef<ES_Dialect, "Param"> {
   let extraClassDeclaration = [{
     /// The stated id, or the hash of the name.
     uint32_t getEffectiveId() const;
-    /// Checks that `type` can be annotated with this attribute (P5).
+    /// Checks that `type` can be annotated with this attribute (P5, P6).
     ::mlir::LogicalResult verifyFor(
         ::mlir::Type type,
         ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;

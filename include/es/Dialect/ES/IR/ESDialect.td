@@ -23,6 +23,7 @@ def ES_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
 }
 
 class ES_Op<string mnemonic, list<Trait> traits = []>
