@@ -53,8 +53,7 @@ static void forEachInvariant(scf::WhileOp loop,
 /// stablehlo.while, tosa.while_loop.
 static void forEachInvariant(Operation *loop,
                              function_ref<void(Value, Value)> alias) {
-  if (loop->getNumRegions() != 2 ||
-      loop->getNumResults() != loop->getNumOperands())
+  if (loop->getNumResults() != loop->getNumOperands())
     return;
   unsigned count = loop->getNumOperands();
   for (Region &region : loop->getRegions())
@@ -79,7 +78,8 @@ void StorageUses::visitLoop(Operation *op) {
     return forEachInvariant(loop, alias);
   auto loop = dyn_cast<LoopLikeOpInterface>(op);
   if (!loop) {
-    if (getOpFacts(op).opClass == OpClass::ControlFlow && !isBranchOp(op))
+    if (op->getNumRegions() == 2 &&
+        getOpFacts(op).opClass == OpClass::ControlFlow && !isBranchOp(op))
       forEachInvariant(op, alias);
     return;
   }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "es/Analysis/RuleOptions.h"
 #include "es/Report/MemoryReport.h"
 #include "es/Report/Passes.h"
 
@@ -18,11 +19,11 @@ using namespace mlir::es;
 
 namespace {
 struct PrintMemoryReportPass
-    : es::impl::PrintMemoryReportBase<PrintMemoryReportPass> {
+    : PassWithRules<es::impl::PrintMemoryReportBase<PrintMemoryReportPass>> {
   PrintMemoryReportPass() = default;
   // Options copy themselves in Pass::clone.
   PrintMemoryReportPass(const PrintMemoryReportPass &other)
-      : PrintMemoryReportBase(other) {}
+      : PassWithRules(other) {}
 
   void runOnOperation() override;
   RawReportOptions collect() const;
@@ -32,8 +33,6 @@ struct PrintMemoryReportPass
                              llvm::cl::init(value)};
 #define ES_SWITCH(member, flag, help)                                          \
   Option<bool> member{*this, flag, llvm::cl::desc(help), llvm::cl::init(false)};
-#define ES_RULE(kind, flag, help)                                              \
-  ListOption<std::string> rule##kind{*this, flag, llvm::cl::desc(help)};
 #include "es/Report/Options.def"
   Option<std::string> format{*this, "format", llvm::cl::desc("text or json"),
                              llvm::cl::init("text")};
@@ -44,17 +43,19 @@ RawReportOptions PrintMemoryReportPass::collect() const {
   RawReportOptions raw;
 #define ES_OPTION(member, flag, value, help) raw.member = member;
 #define ES_SWITCH(member, flag, help) raw.member = member;
-#define ES_RULE(kind, flag, help)                                              \
-  for (const std::string &rule : rule##kind)                                   \
-    raw.rules.push_back({ParameterRule::kind, rule});
 #include "es/Report/Options.def"
   return raw;
 }
 
 void PrintMemoryReportPass::runOnOperation() {
   ModuleOp module = getOperation();
+  FailureOr<RuleList> rules = collectRules();
+  if (failed(rules))
+    return signalPassFailure();
+  RawReportOptions raw = collect();
+  raw.rules = std::move(*rules);
   llvm::Expected<ReportOptions> options =
-      ReportOptions::parse(collect(), &getContext());
+      ReportOptions::parse(raw, &getContext());
   if (!options || (format != "text" && format != "json")) {
     std::string why =
         options ? "format expects text or json, got '" + format.getValue() + "'"

@@ -26,7 +26,11 @@ public:
   PassWithRules(const PassWithRules &other) : BaseT(other) {}
 
 protected:
-  /// The rules in order; a diagnostic if one of them is wrong.
+  using RuleList = std::vector<std::pair<ParameterRule::Kind, std::string>>;
+
+  /// The rules in the order given; a diagnostic if one has no kind.
+  FailureOr<RuleList> collectRules();
+  /// Understands them; a diagnostic if one of them is wrong.
   FailureOr<ParameterRules> parseRules();
 
 private:
@@ -63,24 +67,33 @@ private:
 };
 
 template <typename BaseT>
-FailureOr<ParameterRules> PassWithRules<BaseT>::parseRules() {
-  std::vector<std::pair<ParameterRule::Kind, std::string>> given;
-  InFlightDiagnostic error = this->getOperation()->emitError()
-                             << this->getArgument() << ": ";
+auto PassWithRules<BaseT>::collectRules() -> FailureOr<RuleList> {
+  RuleList given;
   for (const std::string &rule : rules) {
     auto [name, pattern] = StringRef(rule).split(':');
     std::optional<ParameterRule::Kind> kind = parseRuleKind(name);
     if (!kind)
-      return error << "rules expects KIND:RE with a kind of params, inputs, "
-                      "train, freeze, donate or stored-as, got '"
-                   << rule << "'";
+      return this->getOperation()->emitError()
+             << this->getArgument()
+             << ": rules expects KIND:RE with a kind of params, inputs, train, "
+                "freeze, donate or stored-as, got '"
+             << rule << "'";
     given.push_back({*kind, pattern.str()});
   }
+  return given;
+}
+
+template <typename BaseT>
+FailureOr<ParameterRules> PassWithRules<BaseT>::parseRules() {
+  FailureOr<RuleList> given = collectRules();
+  if (failed(given))
+    return failure();
+  Operation *op = this->getOperation();
   llvm::Expected<ParameterRules> parsed =
-      ParameterRules::parse(given, this->getOperation()->getContext());
+      ParameterRules::parse(*given, op->getContext());
   if (!parsed)
-    return error << llvm::toString(parsed.takeError());
-  error.abandon();
+    return op->emitError() << this->getArgument() << ": "
+                           << llvm::toString(parsed.takeError());
   return std::move(*parsed);
 }
 

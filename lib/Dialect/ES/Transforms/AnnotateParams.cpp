@@ -143,7 +143,8 @@ void AnnotateParamsPass::runOnOperation() {
   ModuleParameters parameters(module);
   llvm::DenseSet<const ParameterRule *> matched;
   for (auto func : module.getOps<FunctionOpInterface>()) {
-    if (func.isExternal() || !cast<SymbolOpInterface>(*func).isPublic())
+    auto symbol = dyn_cast<SymbolOpInterface>(func.getOperation());
+    if (func.isExternal() || (symbol && !symbol.isPublic()))
       continue;
     FailureOr<Inventory> inventory =
         Inventory::compute(func, *parsed, &parameters);

@@ -47,7 +47,8 @@ void PrintParametersPass::runOnOperation() {
   markAllAnalysesPreserved();
   ModuleParameters parameters(module);
   for (auto func : module.getOps<FunctionOpInterface>()) {
-    if (func.isExternal() || !cast<SymbolOpInterface>(*func).isPublic())
+    auto symbol = dyn_cast<SymbolOpInterface>(func.getOperation());
+    if (func.isExternal() || (symbol && !symbol.isPublic()))
       continue;
     FailureOr<Inventory> inventory =
         Inventory::compute(func, *parsed, &parameters);

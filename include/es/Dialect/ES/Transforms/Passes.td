@@ -18,7 +18,8 @@ def AnnotateParams : Pass<"es-annotate-params", "::mlir::ModuleOp"> {
     `es.param` attributes on arguments, an `es.param` op behind each constant
     that is a parameter, and the module attribute `es.parameters` for constants
     and globals. Fails if two storages have one id, or one storage has two
-    annotations that differ. Running it again changes nothing.
+    annotations that differ. Running it again changes nothing, while the names
+    that locations carry are there (`--mlir-print-debuginfo` keeps them in text).
 
     Options are rules: regular expressions over names, or `#N`, `#N-M` for
     arguments by position. The last rule that matches wins, in the order given:
