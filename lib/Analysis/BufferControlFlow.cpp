@@ -178,6 +178,36 @@ static LoopShape getLoopShape(Operation *op) {
   return shape;
 }
 
+/// Loops of other dialects carry what their bodies only read as well, and hand
+/// it on unchanged: such a value is the same memory before, in and after the
+/// loop.
+static bool isInvariant(Operation *op, unsigned index) {
+  if (isa<LoopLikeOpInterface>(op) || op->getNumRegions() != 2)
+    return false;
+  Region &body = op->getRegion(1);
+  if (!body.hasOneBlock() || body.front().empty() ||
+      index >= body.getNumArguments())
+    return false;
+  Operation *terminator = &body.front().back();
+  return terminator->getNumOperands() == body.getNumArguments() &&
+         op->getNumResults() == body.getNumArguments() &&
+         terminator->getOperand(index) == body.getArgument(index);
+}
+
+void BufferSweep::joinInvariant(OpOperand &init,
+                                ArrayRef<BlockArgument> arguments) {
+  if (virtuals.contains(init.get()))
+    materializeOperand(init);
+  BufferId buffer = getBuffer(init.get());
+  if (buffer == kNoBuffer)
+    return;
+  for (BlockArgument argument : arguments)
+    join(argument, buffer);
+  join(init.getOwner()->getResult(init.getOperandNumber()), buffer);
+  Operation *op = init.getOwner();
+  result.held.push_back({buffer, order.getBegin(op), order.getEnd(op)});
+}
+
 void BufferSweep::enterRegions(Operation *op) {
   if (isBranchOp(op))
     return;
@@ -196,10 +226,19 @@ void BufferSweep::enterRegions(Operation *op) {
     }
     if (!isTensor(init.get()))
       continue;
+    if (isInvariant(op, init.getOperandNumber())) {
+      joinInvariant(init, arguments);
+      continue;
+    }
     handOver(init, handedOver);
     BufferId carried = create(arguments.front(), init.get().getType(), true);
     for (BlockArgument argument : ArrayRef(arguments).drop_front())
       join(argument, carried);
+    // A condition in a region of its own does not end what it does not read.
+    if (arguments.size() > 1) {
+      auto [first, last] = order.getSpan(*arguments.front().getParentRegion());
+      result.held.push_back({carried, first, last});
+    }
   }
   if (auto loop = dyn_cast<scf::WhileOp>(op))
     for (BlockArgument argument : loop.getAfterArguments())
@@ -223,7 +262,8 @@ void BufferSweep::visitTerminator(Operation *op) {
     return;
   llvm::SmallDenseSet<BufferId> handedOver;
   for (OpOperand &operand : op->getOpOperands())
-    if (isTensor(operand.get()))
+    if (isTensor(operand.get()) &&
+        !isInvariant(parent, operand.getOperandNumber()))
       handOver(operand, handedOver);
 }
 
@@ -271,7 +311,7 @@ void BufferSweep::joinBranchResult(OpResult value) {
 
 void BufferSweep::leaveRegions(Operation *op) {
   for (OpResult value : op->getResults()) {
-    if (!isMemoryType(value.getType()))
+    if (!isMemoryType(value.getType()) || getBuffer(value) != kNoBuffer)
       continue;
     if (isBranchOp(op)) {
       joinBranchResult(value);

@@ -22,11 +22,15 @@ BufferSweep::BufferSweep(BufferAssignment &result, const BufferOptions &options)
       lastReads(*result.lastReads) {}
 
 void BufferSweep::run() {
+  auto isOwned = [&](BlockArgument argument) {
+    return options.isDonated ? options.isDonated(argument)
+                             : isDonatedArgument(argument);
+  };
+  if (options.model == MemoryModel::Fused)
+    fusion.emplace(order, lastReads, isOwned);
   for (BlockArgument argument : result.function.getArguments())
     if (isMemoryType(argument.getType()))
-      create(argument, argument.getType(),
-             options.isDonated ? options.isDonated(argument)
-                               : isDonatedArgument(argument));
+      create(argument, argument.getType(), isOwned(argument));
   for (unsigned point = 0, e = order.size(); point < e; ++point) {
     Operation *op = order.getOp(point);
     if (order.isEnd(point)) {
@@ -38,7 +42,9 @@ void BufferSweep::run() {
     OpFacts facts = getOpFacts(op);
     if (facts.opClass == OpClass::Call)
       visitCall(op, facts);
-    else if (op->hasTrait<OpTrait::IsTerminator>())
+    else if (op->hasTrait<OpTrait::IsTerminator>() ||
+             (facts.opClass == OpClass::Terminator &&
+              op == &op->getBlock()->back()))
       visitTerminator(op);
     else if (order.getEnd(op) != point)
       enterRegions(op);
@@ -142,7 +148,9 @@ bool BufferSweep::hasConflictingRead(OpOperand &destination, BufferId buffer,
                                      const OpFacts &facts) const {
   Operation *op = destination.getOwner();
   for (OpOperand &other : op->getOpOperands()) {
-    if (&other == &destination || getBuffer(other.get()) != buffer)
+    BufferId read = getBuffer(other.get());
+    bool throughAlias = llvm::is_contained(result.getTargets(read), buffer);
+    if (&other == &destination || (read != buffer && !throughAlias))
       continue;
     OperandUse use = facts.operands[other.getOperandNumber()];
     if (use == OperandUse::None)
@@ -168,6 +176,14 @@ void BufferSweep::visitOp(Operation *op, const OpFacts &facts) {
   materialize(op, facts);
   for (OpResult value : op->getResults()) {
     ResultFact fact = facts.results[value.getResultNumber()];
+    if (fusion && fusion->isAbsorbed(op) && fact.kind != ResultKind::None) {
+      visitAbsorbed(value);
+      continue;
+    }
+    if (fusion && fusion->isFolded(op)) {
+      visitView(value, op->getOperand(0));
+      continue;
+    }
     switch (fact.kind) {
     case ResultKind::None:
       break;
@@ -202,6 +218,14 @@ void BufferSweep::visitView(Value value, Value source) {
   } else {
     create(value, value.getType(), /*owned=*/true);
   }
+}
+
+/// Never in memory: whoever reads it reads what it is computed from.
+void BufferSweep::visitAbsorbed(OpResult value) {
+  BufferId alias = createAlias(value);
+  for (const FusedLeaf &leaf : fusion->getLeaves(value))
+    if (BufferId source = getBuffer(leaf.value); source != kNoBuffer)
+      addTarget(alias, source);
 }
 
 void BufferSweep::visitConstant(OpResult value) {
@@ -266,8 +290,46 @@ static bool canTakeOver(OpResult value, Value operand) {
          to.getElementTypeBitWidth() == from.getElementTypeBitWidth();
 }
 
+/// The fused form of a takeover: an operand is a value in memory or what it is
+/// computed from.
+bool BufferSweep::takeOverLeaf(OpResult value, const OpFacts &facts) {
+  Operation *op = value.getOwner();
+  SmallVector<FusedLeaf, 4> leaves;
+  for (OpOperand &operand : op->getOpOperands()) {
+    OperandUse use = facts.operands[operand.getOperandNumber()];
+    if (use == OperandUse::None || virtuals.contains(operand.get()))
+      continue;
+    for (FusedLeaf leaf : fusion->getLeaves(operand.get())) {
+      leaf.elementwise &= use == OperandUse::ReadElementwise;
+      leaves.push_back(leaf);
+    }
+  }
+  for (const FusedLeaf &leaf : leaves) {
+    BufferId buffer = getBuffer(leaf.value);
+    bool isFree = llvm::all_of(leaves, [&](const FusedLeaf &other) {
+      return getBuffer(other.value) != buffer ||
+             (other.elementwise && other.value == leaf.value);
+    });
+    bool isTaken = llvm::any_of(op->getResults(), [&](OpResult other) {
+      return other != value && getBuffer(other) == buffer;
+    });
+    if (!isFree || isTaken || virtuals.contains(leaf.value) ||
+        !canTakeOver(value, leaf.value) || !mayOverwrite(buffer, op) ||
+        !isWholeBuffer(leaf.value, buffer))
+      continue;
+    join(value, buffer);
+    return true;
+  }
+  return false;
+}
+
 void BufferSweep::allocateOrTakeOver(OpResult value, const OpFacts &facts) {
   Operation *op = value.getOwner();
+  if (fusion) {
+    if (!takeOverLeaf(value, facts))
+      create(value, value.getType(), /*owned=*/true);
+    return;
+  }
   auto isTaken = [&](BufferId buffer) {
     return llvm::any_of(op->getResults(), [&](OpResult other) {
       return other != value && getBuffer(other) == buffer;

@@ -13,6 +13,8 @@
 #ifndef ES_LIB_ANALYSIS_BUFFERSWEEP_H
 #define ES_LIB_ANALYSIS_BUFFERSWEEP_H
 
+#include "Fusion.h"
+
 #include "es/Analysis/Buffers.h"
 #include "es/Analysis/LastReads.h"
 #include "llvm/ADT/DenseSet.h"
@@ -50,6 +52,8 @@ private:
   void visitDestination(OpOperand &destination, const OpFacts &facts,
                         OpResult value);
   void allocateOrTakeOver(OpResult value, const OpFacts &facts);
+  bool takeOverLeaf(OpResult value, const OpFacts &facts);
+  void visitAbsorbed(OpResult value);
   void visitView(Value value, Value source);
   void visitConstant(OpResult value);
   void materialize(Operation *op, const OpFacts &facts);
@@ -66,6 +70,7 @@ private:
   void visitTerminator(Operation *op);
   void visitCall(Operation *op, const OpFacts &facts);
   void enterRegions(Operation *op);
+  void joinInvariant(OpOperand &init, ArrayRef<BlockArgument> arguments);
   void leaveRegions(Operation *op);
   void visitBranchTerminator(Operation *op);
   void visitBlockBranch(Operation *op);
@@ -80,6 +85,8 @@ private:
   const BufferOptions &options;
   const ProgramOrder &order;
   const LastReads &lastReads;
+  /// What the `fused` model never has in memory.
+  std::optional<FusionPlan> fusion;
   std::vector<Reads> reads;
   llvm::DenseMap<Value, Virtual> virtuals;
   llvm::DenseMap<Attribute, BufferId> globals;

@@ -196,6 +196,13 @@ std::vector<std::pair<BufferId, LiveSegment>> Collector::run() {
     unsigned point = order.getBegin(operand->getOwner());
     add(point, point);
   }
+  for (auto [buffer, first, last] : assignment.getHeld()) {
+    ArrayRef<BufferId> targets = assignment.getTargets(buffer);
+    current.assign(targets.begin(), targets.end());
+    if (!assignment.getBuffers()[buffer].isAlias)
+      current.push_back(buffer);
+    add(first, last);
+  }
   // Memory of the caller's and constants are there all the time.
   ArrayRef<Buffer> buffers = assignment.getBuffers();
   for (BufferId id = 0, e = buffers.size(); id < e; ++id)

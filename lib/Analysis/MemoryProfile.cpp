@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "es/Analysis/MemoryProfile.h"
+#include "ProfileTotals.h"
 #include "es/Analysis/ArenaPlanner.h"
 
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -306,9 +307,10 @@ static void plan(MemoryProfile &profile, uint64_t alignment) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-FailureOr<MemoryProfile> ModuleProfiler::profileOne(FunctionOpInterface func) {
+FailureOr<MemoryProfile> ModuleProfiler::profileAs(FunctionOpInterface func,
+                                                   MemoryModel model) {
   BufferOptions bufferOptions;
-  bufferOptions.model = options.model;
+  bufferOptions.model = model;
   bufferOptions.isDonated = options.isDonated;
   bufferOptions.returnedArguments = [&](Operation *call) {
     FunctionOpInterface target = resolve(call);
@@ -321,7 +323,20 @@ FailureOr<MemoryProfile> ModuleProfiler::profileOne(FunctionOpInterface func) {
   if (failed(measure(profile)) || failed(addTransients(profile)) ||
       failed(accumulate(profile)))
     return failure();
+  profile.signature = getSignatureBytes(profile, options.size);
+  profile.temporaryPeakBytes = getTemporaryPeak(profile);
   plan(profile, options.size.alignment);
+  return profile;
+}
+
+/// Fusing is a choice: it is not made where it does not help.
+FailureOr<MemoryProfile> ModuleProfiler::profileOne(FunctionOpInterface func) {
+  FailureOr<MemoryProfile> profile = profileAs(func, options.model);
+  if (failed(profile) || options.model != MemoryModel::Fused)
+    return profile;
+  FailureOr<MemoryProfile> unfused = profileAs(func, MemoryModel::InPlace);
+  if (succeeded(unfused) && unfused->peakBytes < profile->peakBytes)
+    return unfused;
   return profile;
 }
 

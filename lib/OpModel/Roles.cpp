@@ -23,6 +23,19 @@ bool mlir::es::isTableLookup(Operation *op) {
          op->getNumOperands() > 1;
 }
 
+bool mlir::es::isTranspose(Operation *op) {
+  static const llvm::StringSet<> names = {"stablehlo.transpose",
+                                          "mhlo.transpose", "linalg.transpose",
+                                          "tosa.transpose", "onnx.Transpose"};
+  return names.contains(op->getName().getStringRef());
+}
+
+bool mlir::es::isSliceUpdate(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  return name == "stablehlo.dynamic_update_slice" ||
+         name == "mhlo.dynamic_update_slice";
+}
+
 bool mlir::es::isParameterChain(Operation *op) {
   OpFacts facts = getOpFacts(op);
   if (facts.opClass == OpClass::DataMovement)

@@ -55,6 +55,7 @@ private:
   GraphReport makeGraph(const MemoryProfile &profile);
   void summarizeParameters(FunctionReport &report);
   void addBuffers(const MemoryProfile &profile, GraphReport &graph);
+  void addLiveRanges(const MemoryProfile &profile, GraphReport &graph);
   void addNotes(const MemoryProfile &profile, GraphReport &graph);
   void explain(const MemoryProfile &profile, FunctionReport &report);
   std::string nameOf(const MemoryProfile &profile, BufferId id);
@@ -183,6 +184,27 @@ void FunctionBuilder::addBuffers(const MemoryProfile &profile,
   }
 }
 
+void FunctionBuilder::addLiveRanges(const MemoryProfile &profile,
+                                    GraphReport &graph) {
+  for (auto [id, buffer] : llvm::enumerate(profile.buffers)) {
+    ArrayRef<LiveSegment> segments = profile.ranges.getSegments(id);
+    if (!buffer.isLive || segments.empty())
+      continue;
+    LiveRangeRow row;
+    row.buffer = id;
+    row.name = nameOf(profile, id);
+    row.type = printType(profile.assignment.getBuffers()[id].type);
+    row.role = buffer.role;
+    row.bytes = buffer.bytes;
+    row.offset = buffer.offset;
+    for (LiveSegment segment : segments) {
+      row.first = segment.first;
+      row.last = segment.last;
+      graph.liveRanges.push_back(row);
+    }
+  }
+}
+
 /// Arguments that reach a result of their own type: donating them would let the
 /// update happen in place.
 static SmallVector<BlockArgument>
@@ -247,6 +269,8 @@ GraphReport FunctionBuilder::makeGraph(const MemoryProfile &profile) {
   graph.arenaBytes = profile.arenaBytes;
   graph.naiveBytes = profile.naiveBytes;
   graph.largestOpBytes = profile.largestOpBytes;
+  graph.signature = profile.signature;
+  graph.temporaryPeakBytes = profile.temporaryPeakBytes;
   graph.breakdown = profile.breakdown;
   graph.peakIndex = profile.peakPoint;
   const ProgramOrder &order = profile.assignment.getOrder();
@@ -262,6 +286,8 @@ GraphReport FunctionBuilder::makeGraph(const MemoryProfile &profile) {
   if (options.timeline)
     graph.timeline = profile.timeline;
   addBuffers(profile, graph);
+  if (!options.liveRanges.empty())
+    addLiveRanges(profile, graph);
   addNotes(profile, graph);
   return graph;
 }

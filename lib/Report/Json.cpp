@@ -56,6 +56,10 @@ static void writeGraph(llvm::json::OStream &json, const GraphReport &graph) {
     json.attribute("arena_bytes", graph.arenaBytes);
     json.attribute("naive_bytes", graph.naiveBytes);
     json.attribute("largest_op_bytes", graph.largestOpBytes);
+    json.attribute("argument_bytes", graph.signature.arguments);
+    json.attribute("result_bytes", graph.signature.results);
+    json.attribute("aliased_bytes", graph.signature.aliased);
+    json.attribute("temporary_peak_bytes", graph.temporaryPeakBytes);
     json.attribute("exact", graph.exact);
     json.attribute("lower_bound", graph.isLowerBound);
     json.attributeObject("peak_op", [&] {

@@ -161,6 +161,7 @@ llvm::Expected<ReportOptions> ReportOptions::parse(const RawReportOptions &raw,
     return makeError("--unknown-sizes expects error or lower-bound, got '",
                      raw.unknownSizes, "'");
   options.explain = raw.explain;
+  options.liveRanges = raw.liveRanges;
   options.timeline = raw.timeline;
   options.printRoles = raw.printRoles;
   llvm::Expected<ParameterRules> rules =

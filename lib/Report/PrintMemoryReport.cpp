@@ -67,6 +67,10 @@ void PrintMemoryReportPass::runOnOperation() {
   FailureOr<MemoryReport> report = buildMemoryReport(*copy, *options);
   if (failed(report))
     return signalPassFailure();
+  if (llvm::Error error = writeLiveRanges(*report)) {
+    module.emitError() << llvm::toString(std::move(error));
+    return signalPassFailure();
+  }
   if (format == "json")
     printJson(*report, llvm::outs());
   else

@@ -76,6 +76,12 @@ class Graph:
     kind: str
     peak_bytes: int
     arena_bytes: int
+    argument_bytes: int
+    result_bytes: int
+    #: Results in the memory of a donated argument.
+    aliased_bytes: int
+    #: The most that is neither argument, constant nor result at any point.
+    temporary_peak_bytes: int
     exact: bool
     peak_op: PeakOp
     breakdown: dict[str, int]

@@ -116,6 +116,10 @@ static int reportChunk(std::unique_ptr<llvm::MemoryBuffer> chunk,
   if (failed(report))
     return 1;
   addNotes(*report, summary.getNotes());
+  if (llvm::Error error = writeLiveRanges(*report)) {
+    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+    return 1;
+  }
   if (flags->report == Format::Json)
     printJson(*report, os);
   else

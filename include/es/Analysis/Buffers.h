@@ -70,6 +70,12 @@ struct Buffer {
   bool isConstant = false;
 };
 
+/// A buffer that a loop keeps while none of its values is read.
+struct HeldBuffer {
+  BufferId buffer;
+  unsigned first, last;
+};
+
 class BufferAssignment {
 public:
   /// Computes the assignment of `func`.
@@ -87,6 +93,8 @@ public:
   const llvm::DenseMap<OpOperand *, BufferId> &getCopies() const {
     return copies;
   }
+  /// Buffers that live from one point to another, read there or not.
+  ArrayRef<HeldBuffer> getHeld() const { return held; }
   FunctionOpInterface getFunction() const { return function; }
 
   /// False if the memory of `operand` must be copied before its op runs:
@@ -128,6 +136,7 @@ private:
   llvm::DenseMap<Value, unsigned> takeovers;
   llvm::DenseMap<Value, SmallVector<OpOperand *, 2>> materialized;
   llvm::DenseMap<BufferId, SmallVector<BufferId, 2>> targets;
+  std::vector<HeldBuffer> held;
 };
 
 } // namespace mlir::es

@@ -45,6 +45,14 @@ struct ProfiledBuffer {
   bool isLive = false;
 };
 
+/// What crosses the function's border, whenever it is live.
+struct SignatureBytes {
+  uint64_t arguments = 0;
+  uint64_t results = 0;
+  /// Results that are in the memory of a donated argument.
+  uint64_t aliased = 0;
+};
+
 struct MemoryProfile {
   BufferAssignment assignment;
   LiveRanges ranges;
@@ -65,6 +73,10 @@ struct MemoryProfile {
   uint64_t naiveBytes = 0;
   /// The most that one op's operands and results take together.
   uint64_t largestOpBytes = 0;
+  SignatureBytes signature;
+  /// The most bytes that are temporary at any one point: neither arguments nor
+  /// constants nor results.
+  uint64_t temporaryPeakBytes = 0;
   /// Bytes that callees and scratch memory add at each point that has any.
   llvm::MapVector<unsigned, uint64_t> transients;
   /// Ops that nothing describes, by name.
@@ -93,6 +105,8 @@ private:
 
   LogicalResult profileCallees(FunctionOpInterface func);
   FailureOr<MemoryProfile> profileOne(FunctionOpInterface func);
+  FailureOr<MemoryProfile> profileAs(FunctionOpInterface func,
+                                     MemoryModel model);
   LogicalResult measure(MemoryProfile &profile);
   LogicalResult accumulate(MemoryProfile &profile);
   LogicalResult addTransients(MemoryProfile &profile);

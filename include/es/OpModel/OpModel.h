@@ -107,6 +107,12 @@ bool isBranchOp(Operation *op);
 /// True if `op` looks rows of its first operand up by integer indices.
 bool isTableLookup(Operation *op);
 
+/// True if `op` permutes the dimensions of its operand and does nothing else.
+bool isTranspose(Operation *op);
+
+/// True if `op` writes its second operand into a slice of its first.
+bool isSliceUpdate(Operation *op);
+
 /// True if the result of `op` stands for its one source: a view, a conversion
 /// of the element type, a dequantisation, a transpose.
 bool isParameterChain(Operation *op);

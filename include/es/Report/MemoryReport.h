@@ -12,6 +12,7 @@
 #ifndef ES_REPORT_MEMORYREPORT_H
 #define ES_REPORT_MEMORYREPORT_H
 
+#include "es/Analysis/MemoryProfile.h"
 #include "es/Report/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <array>
@@ -25,9 +26,20 @@ struct BufferRow {
   unsigned first, last;
 };
 
+/// One segment of a buffer's life.
+struct LiveRangeRow {
+  unsigned buffer;
+  std::string name, type;
+  Role role;
+  uint64_t bytes, offset;
+  unsigned first, last;
+};
+
 struct GraphReport {
   std::string kind;
   uint64_t peakBytes = 0, arenaBytes = 0, naiveBytes = 0, largestOpBytes = 0;
+  SignatureBytes signature;
+  uint64_t temporaryPeakBytes = 0;
   bool exact = true;
   /// Some size was unknown and counts as nothing: totals are lower bounds.
   bool isLowerBound = false;
@@ -36,6 +48,8 @@ struct GraphReport {
   std::array<uint64_t, kNumRoles> breakdown = {};
   std::vector<BufferRow> buffersAtPeak;
   std::vector<uint64_t> timeline;
+  /// Only if a file for them is given.
+  std::vector<LiveRangeRow> liveRanges;
   std::vector<std::string> notes;
 };
 
@@ -80,6 +94,9 @@ FailureOr<MemoryReport> buildMemoryReport(ModuleOp module,
                                           const ReportOptions &options);
 
 void printText(const MemoryReport &report, raw_ostream &os);
+/// Writes the file that `options.liveRanges` names, if any.
+llvm::Error writeLiveRanges(const MemoryReport &report);
+
 void printJson(const MemoryReport &report, raw_ostream &os);
 
 /// `13.4 GiB`.

@@ -42,6 +42,8 @@ struct ReportOptions {
   std::string device;
   unsigned top = 10;
   std::string explain;
+  /// File for the live ranges; none if empty.
+  std::string liveRanges;
   bool lowerBound = false;
   bool timeline = false;
   bool printRoles = false;
