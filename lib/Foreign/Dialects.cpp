@@ -41,6 +41,18 @@ struct ForeignInlinerInterface : DialectInlinerInterface {
   }
 };
 
+/// False if `text` between `<` and `>` would not be read again: MLIR takes a
+/// `-` before the bracket for an arrow.
+static bool isPrintable(StringRef text) {
+  return !text.empty() && !text.ends_with("-");
+}
+
+static void emitUnprintable(DialectAsmParser &parser) {
+  parser.emitError(parser.getNameLoc())
+      << "expects the text of a type or attribute, got '"
+      << parser.getFullSymbolSpec() << "'";
+}
+
 class ForeignDialect : public Dialect {
 public:
   ForeignDialect(StringRef name, MLIRContext *context, TypeID id)
@@ -56,11 +68,15 @@ public:
 
   Attribute parseAttribute(DialectAsmParser &parser, Type type) const override {
     StringRef text = parser.getFullSymbolSpec();
+    if (!isPrintable(text))
+      return emitUnprintable(parser), Attribute();
     return OpaqueAttr::get(StringAttr::get(getContext(), getNamespace()), text,
                            type ? type : NoneType::get(getContext()));
   }
   Type parseType(DialectAsmParser &parser) const override {
     StringRef text = parser.getFullSymbolSpec();
+    if (!isPrintable(text))
+      return emitUnprintable(parser), Type();
     return OpaqueType::get(StringAttr::get(getContext(), getNamespace()), text);
   }
   // Only types and attributes of the dialect's own classes come here, and it

@@ -174,7 +174,7 @@ static ParseResult finishDotGeneral(OpReader &reader) {
     if (!pair || pair.size() != 2)
       continue;
     for (auto [side, dims] : llvm::zip(ArrayRef<StringRef>{"lhs", "rhs"}, pair))
-      if (!cast<DenseI64ArrayAttr>(dims).empty())
+      if (auto list = dyn_cast<DenseI64ArrayAttr>(dims); list && !list.empty())
         text += (Twine(text.empty() ? "" : ", ") + side + "_" + part +
                  "_dimensions = " + printDims(dims))
                     .str();
@@ -269,7 +269,7 @@ static ParseResult readConvolution(OpReader &reader) {
   Attribute window;
   if (parser.parseEqual() || reader.readValue(window))
     return failure();
-  if (auto dictionary = dyn_cast<DictionaryAttr>(window))
+  if (auto dictionary = dyn_cast_or_null<DictionaryAttr>(window))
     setWindow(reader, dictionary);
   return success();
 }

@@ -82,7 +82,9 @@ static void importReturn(func::FuncOp function, Block &block) {
 static void importCall(ModuleOp module, Operation *op) {
   auto callee = op->getAttrOfType<FlatSymbolRefAttr>("callee");
   StringRef name = op->getName().stripDialect();
-  if (op->isRegistered() || !callee || (name != "call" && name != "call_v1"))
+  // An unknown op may end a block, a call may not.
+  if (op == &op->getBlock()->back() || !callee ||
+      (name != "call" && name != "call_v1"))
     return;
   auto function = module.lookupSymbol<func::FuncOp>(callee);
   if (!function || op->getResultTypes() != function.getResultTypes() ||
@@ -95,7 +97,7 @@ static void importCall(ModuleOp module, Operation *op) {
   op->erase();
 }
 
-void mlir::es::importFunctions(ModuleOp module) {
+bool mlir::es::importFunctions(ModuleOp module) {
   module.getContext()->getOrLoadDialect<func::FuncDialect>();
   SmallVector<Operation *> functions;
   module.walk([&](Operation *op) {
@@ -114,4 +116,5 @@ void mlir::es::importFunctions(ModuleOp module) {
   });
   for (Operation *op : calls)
     importCall(module, op);
+  return !functions.empty();
 }

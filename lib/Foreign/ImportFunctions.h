@@ -14,7 +14,8 @@ namespace mlir::es {
 
 /// Functions, returns, and calls of foreign dialects (`util.func`,
 /// `vhlo.func_v1`, `onnx.Return`) become those of the func dialect.
-void importFunctions(ModuleOp module);
+/// True if there was one.
+bool importFunctions(ModuleOp module);
 
 } // namespace mlir::es
 

@@ -84,6 +84,16 @@ ParseResult OpReader::readItems() {
 }
 
 ParseResult OpReader::readItem() {
+  const char *before = here();
+  if (readItemOfKind())
+    return failure();
+  if (here() == before)
+    return emitUnreadable("'" + Twine(StringRef(before, 1)) +
+                          "' is unexpected");
+  return success();
+}
+
+ParseResult OpReader::readItemOfKind() {
   const char *text = here();
   switch (*text) {
   case '%':

@@ -52,7 +52,7 @@ public:
 
   /// Reads items until the op ends.
   ParseResult readItems();
-  /// Reads one item; `depth` brackets of the op are open.
+  /// Reads one item, which is at least one token.
   ParseResult readItem();
   /// Reads a bracketed group of items.
   ParseResult readGroup();
@@ -72,8 +72,11 @@ public:
   /// Reads `{ ... }` as what it is.
   ParseResult readBraces();
 
-  /// Sets an attribute under its real name.
-  void set(StringRef key, Attribute value) { state.attributes.set(key, value); }
+  /// Sets an attribute under its real name; no value is none.
+  void set(StringRef key, Attribute value) {
+    if (value)
+      state.attributes.set(key, value);
+  }
   /// Keeps an attribute that has no keyword in the text.
   void addPositional(Attribute value);
   /// `#dialect<text>` of the op's own dialect.
@@ -114,6 +117,7 @@ public:
 
 private:
   bool isAtEnd();
+  ParseResult readItemOfKind();
   ParseResult readWord();
   ParseResult readClause(StringRef key);
   ParseResult readAttribute();

@@ -88,8 +88,11 @@ static StringRef getOpName(const char *text, const char *end) {
       ++text;
   }
   StringRef word = lookahead::getWord(text);
-  // `a.b = 1` is an attribute of a dictionary that goes over lines.
+  // `a.b = 1` is an attribute of a dictionary that goes over lines, `a.b: "0x"`
+  // a resource.
   const char *next = word.end();
+  if (next < end && *next == ':')
+    return "";
   while (next < end && *next == ' ')
     ++next;
   return next < end && StringRef("=,}").contains(*next) ? "" : word;

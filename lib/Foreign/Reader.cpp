@@ -41,7 +41,7 @@ std::vector<std::string> ReadSummary::getNotes() const {
     notes.push_back("the dialect '" + dialect +
                     "' is not known; its ops are taken as they are printed");
   for (const auto &[name, invalid] : invalidOps)
-    notes.push_back(plural(invalid.count, "op") + " '" + name.str() +
+    notes.push_back(plural(invalid.count, "op") + " '" + name +
                     "' of another version: " + invalid.complaint +
                     " (--strict makes this an error)");
   return notes;
@@ -126,6 +126,19 @@ static void loadUnknownDialects(MLIRContext *context, StringRef text,
   });
 }
 
+/// Only those of which there is an op are worth a word: what begins a line with
+/// a point in it may be something else.
+static void dropUnusedDialects(ModuleOp module, ReadSummary &summary) {
+  if (summary.unknownDialects.empty())
+    return;
+  llvm::StringSet<> used;
+  module.walk(
+      [&](Operation *op) { used.insert(op->getName().getDialectNamespace()); });
+  llvm::erase_if(summary.unknownDialects, [&](const std::string &dialect) {
+    return !used.contains(dialect);
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Parsing
 //===----------------------------------------------------------------------===//
@@ -195,10 +208,13 @@ OwningOpRef<ModuleOp> mlir::es::parseModelFile(llvm::SourceMgr &sources,
              : parseBytecode(sources, buffer, context, options);
   if (!module || options.strict)
     return module;
+  dropUnusedDialects(*module, summary);
   upgradeOps(*module);
   if (failed(verifyLeniently(*module, summary)))
     return nullptr;
-  importFunctions(*module);
+  // The bodies of foreign functions had no order before.
+  if (importFunctions(*module) && failed(verifyDominance(*module)))
+    return nullptr;
   return module;
 }
 

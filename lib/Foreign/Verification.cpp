@@ -60,8 +60,7 @@ static std::string verifyAlone(Operation *op) {
   return listener.first.empty() ? "it does not verify" : listener.first;
 }
 
-/// Every value is defined before it is used.
-static LogicalResult verifyDominance(ModuleOp module) {
+LogicalResult mlir::es::verifyDominance(ModuleOp module) {
   DominanceInfo dominance(module);
   WalkResult result = module.walk([&](Operation *op) {
     for (auto [index, operand] : llvm::enumerate(op->getOperands()))
@@ -82,22 +81,24 @@ LogicalResult mlir::es::verifyLeniently(ModuleOp module, ReadSummary &summary) {
     if (succeeded(verify(module)))
       return success();
   }
+  llvm::MapVector<StringRef, Location> places;
   module.walk([&](Operation *op) {
     std::string complaint = verifyAlone(op);
     if (complaint.empty())
       return;
-    ReadSummary::Invalid &entry =
-        summary.invalidOps[op->getName().getStringRef()];
-    if (entry.count++ == 0) {
+    StringRef name = op->getName().getStringRef();
+    places.insert({name, op->getLoc()});
+    ReadSummary::Invalid &entry = summary.invalidOps[name.str()];
+    if (entry.count++ == 0)
       entry.complaint = std::move(complaint);
-      entry.loc = op->getLoc();
-    }
   });
   // What no single op complains of is wrong with the module as a whole.
   if (summary.invalidOps.empty())
     return verify(module);
-  for (const auto &[name, invalid] : summary.invalidOps)
-    emitWarning(invalid.loc) << invalid.complaint << " (" << invalid.count
-                             << " of '" << name << "'; taken as they are)";
+  for (auto [name, place] : places) {
+    const ReadSummary::Invalid &invalid = summary.invalidOps[name.str()];
+    emitWarning(place) << invalid.complaint << " (" << invalid.count << " of '"
+                       << name << "'; taken as they are)";
+  }
   return verifyDominance(module);
 }

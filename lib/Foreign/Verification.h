@@ -16,6 +16,9 @@ namespace mlir::es {
 /// has changed.
 void upgradeOps(ModuleOp module);
 
+/// Every value is defined before it is used.
+LogicalResult verifyDominance(ModuleOp module);
+
 /// Verifies each op. Those that do not hold are counted in `summary`; a value
 /// that is used where it is not defined is an error.
 LogicalResult verifyLeniently(ModuleOp module, ReadSummary &summary);

@@ -17,6 +17,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SourceMgr.h"
 #include <string>
 #include <vector>
@@ -41,9 +42,8 @@ struct ReadSummary {
   struct Invalid {
     unsigned count = 0;
     std::string complaint;
-    LocationAttr loc;
   };
-  llvm::MapVector<StringRef, Invalid> invalidOps;
+  llvm::MapVector<std::string, Invalid, llvm::StringMap<unsigned>> invalidOps;
 
   /// One sentence for each of these.
   std::vector<std::string> getNotes() const;
