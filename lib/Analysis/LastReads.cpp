@@ -114,7 +114,7 @@ bool LastReads::isReadAfter(Value value, Operation *op) const {
         return true;
   for (OpOperand &use : value.getUses()) {
     Operation *user = order.getPointOp(use.getOwner());
-    if (user == op || (user == use.getOwner() && !readsMemory(use)))
+    if (user == use.getOwner() && !readsMemory(use))
       continue;
     unsigned point = order.getBegin(user);
     bool exclusive = false;
@@ -130,7 +130,7 @@ bool LastReads::isReadAfter(Value value, Operation *op) const {
         return true;
       point = order.getEnd(parent);
     }
-    if (exclusive || child->getBlock() != homeOp->getBlock())
+    if (user == op || exclusive || child->getBlock() != homeOp->getBlock())
       continue;
     if (point > order.getBegin(op))
       return true;

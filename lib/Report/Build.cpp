@@ -438,7 +438,8 @@ static LogicalResult
 selectEntries(ModuleOp module, const ReportOptions &options,
               SmallVectorImpl<FunctionOpInterface> &entries,
               SmallVectorImpl<FunctionOpInterface> &others) {
-  if (!options.entries.empty()) {
+  bool all = llvm::is_contained(options.entries, "*");
+  if (!options.entries.empty() && !all) {
     for (const std::string &name : options.entries) {
       auto func = dyn_cast_if_present<FunctionOpInterface>(
           SymbolTable::lookupSymbolIn(module, name));
@@ -469,6 +470,10 @@ selectEntries(ModuleOp module, const ReportOptions &options,
     return module.emitError()
            << "no public function with a body to report; name one with "
               "'--entry=@f'";
+  if (all) {
+    entries.swap(others);
+    return success();
+  }
   entries.push_back(largest);
   llvm::erase(others, largest);
   return success();

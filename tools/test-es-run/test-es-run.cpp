@@ -38,6 +38,12 @@ static constexpr StringRef kStock =
     "allow-return-allocs-from-loops "
     "function-boundary-type-conversion=identity-layout-map}";
 
+/// For programs with branches: the run takes one path, the prediction is the
+/// most over all.
+static llvm::cl::opt<bool>
+    atMost("at-most",
+           llvm::cl::desc("the count may be less than the prediction"));
+
 static FailureOr<uint64_t> predict(ModuleOp module, StringRef entry) {
   RawReportOptions raw;
   raw.entry = entry.str();
@@ -70,7 +76,8 @@ static bool check(ModuleOp module, StringRef entry) {
     return false;
   }
   llvm::outs() << "counted " << ours->peakBytes;
-  bool ok = *predicted == ours->peakBytes;
+  bool ok =
+      *predicted == ours->peakBytes || (atMost && ours->peakBytes < *predicted);
   auto fault = [&](bool is, const llvm::Twine &text) {
     if (is)
       llvm::outs() << ", " << text;
@@ -86,7 +93,8 @@ static bool check(ModuleOp module, StringRef entry) {
   fault(failed(stock), "STOCK PIPELINE FAILED");
   fault(succeeded(stock) && stock->values != ours->values, "VALUES DIFFER");
   if (ok)
-    llvm::outs() << ", equal, values equal";
+    llvm::outs() << (*predicted == ours->peakBytes ? ", equal" : ", less")
+                 << ", values equal";
   llvm::outs() << "\n";
   return ok;
 }
