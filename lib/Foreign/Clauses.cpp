@@ -81,6 +81,7 @@ static constexpr Clause sdyClauses[] = {
      "sharding_per_value"},
     {"named_computation", "out_shardings", "out_shardings", Kind::Raw,
      "sharding_per_value"},
+    {"data_flow_edge", "sharding", "sharding", Kind::Raw, "sharding"},
     {"", "out_sharding", "out_sharding", Kind::Raw, "sharding"},
 };
 
@@ -227,9 +228,15 @@ void OpReader::addPositional(Attribute value) {
   if (unique == "sym_name")
     if (auto symbol = dyn_cast<FlatSymbolRefAttr>(value))
       value = symbol.getAttr();
-  if (dialect == "sdy" && unique == "sharding")
-    if (auto text = dyn_cast<StringAttr>(value))
-      value = makeOpaque("sharding" + text.getValue());
+  if (auto text = dyn_cast<StringAttr>(value)) {
+    StringRef inner = text.getValue();
+    if (dialect == "sdy" && unique == "sharding")
+      value = makeOpaque("sharding" + inner);
+    // `named_computation<"name">`
+    else if (inner.consume_front("<\"") && inner.consume_back("\">") &&
+             !inner.contains('"'))
+      value = getBuilder().getStringAttr(inner);
+  }
   set(unique, value);
 }
 

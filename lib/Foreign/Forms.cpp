@@ -37,6 +37,11 @@ const Form *mlir::es::lookupForm(StringRef dialect, StringRef name) {
   if (dialect == "torch")
     if (const Form *form = find(getTable<addLiteralForms>(), name))
       return form;
+  if (dialect == "tf_executor")
+    return find(getTable<addExecutorForms>(), name);
+  if (dialect == "sdy")
+    if (const Form *form = find(getTable<addShardingForms>(), name))
+      return form;
   return find(getTable<addSymbolForms, addControlForms, addImplicitTypeForms>(),
               name);
 }

@@ -42,6 +42,10 @@ void addSymbolForms(FormTable &table);
 void addImplicitTypeForms(FormTable &table);
 /// The same for the literals of the torch dialect.
 void addLiteralForms(FormTable &table);
+/// Meshes, and collectives that begin with their axes.
+void addShardingForms(FormTable &table);
+/// Graphs and islands of TensorFlow.
+void addExecutorForms(FormTable &table);
 
 } // namespace mlir::es
 

@@ -35,6 +35,18 @@ static constexpr const char *deviceType = "Device";
 static constexpr const char *numberType = "number";
 static constexpr const char *linearType = "LinearParams";
 
+/// `krnl.define_loops 2` makes as many loops.
+static ParseResult finishLoops(OpReader &reader) {
+  if (reader.sawTypes || reader.sawArrow)
+    return success();
+  MLIRContext *context = reader.getParser().getContext();
+  reader.results.assign(
+      reader.getParser().getNumResults(),
+      OpaqueType::get(StringAttr::get(context, reader.getDialect()), "loop"));
+  reader.sawArrow = true;
+  return success();
+}
+
 /// `load %m[%i] : memref<4xf32>`: the type is that of the memory.
 static ParseResult finishLoad(OpReader &reader) {
   if (reader.sawArrow || reader.types.size() != 1)
@@ -59,7 +71,18 @@ static ParseResult finishBarrier(OpReader &reader) {
   return success();
 }
 
+/// `tensor.alias %a : t to %storage : u`: the result is %a.
+static ParseResult finishAlias(OpReader &reader) {
+  if (reader.types.empty())
+    return success();
+  reader.results.assign(1, reader.types.front());
+  reader.sawArrow = reader.lookupOperands = true;
+  return success();
+}
+
 void mlir::es::addImplicitTypeForms(FormTable &table) {
+  table["tensor.alias"] = {nullptr, finishAlias};
+  table["define_loops"] = {nullptr, finishLoops};
   table["load"] = {nullptr, finishLoad};
   table["tensor.barrier"] = {nullptr, finishBarrier};
 }

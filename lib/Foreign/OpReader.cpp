@@ -232,9 +232,19 @@ ParseResult OpReader::readWord() {
   const char *next = lookahead::skipBlanks(key.end());
   if (key == "attributes" && *next == '{')
     return parser.parseOptionalAttrDictWithKeyword(state.attributes);
-  if (depth == 0 && sawTypes && (key == "to" || key == "into" || key == "as")) {
+  bool beforeType = *next == '(' || lookahead::startsType(next);
+  if (depth == 0 && sawTypes && beforeType &&
+      (key == "to" || key == "into" || key == "as")) {
     if (parser.parseKeyword(key))
       return failure();
+    return readResultTypes();
+  }
+  // `tensor<4xf32> in !stream.resource<*>`: the first tells what the second,
+  // the result, is made of.
+  if (depth == 0 && sawArrow && beforeType && key == "in") {
+    if (parser.parseKeyword(key))
+      return failure();
+    results.clear();
     return readResultTypes();
   }
   if (lookahead::startsType(here()) && *key.end() == '<') {

@@ -217,10 +217,9 @@ ParseResult OpReader::resolveOperands() {
       operand->type = types[index];
     else if (isStrict())
       operand->type = types.front();
-  bool loose = lookupOperands || (!isStrict() && !sawArrow);
   for (auto [index, operand] : llvm::enumerate(operands)) {
     Type type = operand.type;
-    if (type && !loose) {
+    if (type && isStrict()) {
       if (parser.resolveOperand(operand.value, type, state.operands))
         return failure();
       continue;

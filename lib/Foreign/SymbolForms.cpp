@@ -191,25 +191,10 @@ static ParseResult readGlobalLoad(OpReader &reader) {
   return success();
 }
 
-//===----------------------------------------------------------------------===//
-// Meshes
-//===----------------------------------------------------------------------===//
-
-/// `mesh @name = <["x"=2]>`
-static ParseResult readMesh(OpReader &reader) {
-  StringRef text;
-  if (readSymbol(reader) || reader.getParser().parseEqual() ||
-      reader.readRaw(text))
-    return failure();
-  reader.set("mesh", reader.makeOpaque("mesh" + text));
-  return success();
-}
-
 void mlir::es::addSymbolForms(FormTable &table) {
   table["func"] = {readFunction, nullptr, /*isComplete=*/true};
   table["func_v1"] = {readFunction, nullptr, /*isComplete=*/true};
   table["async.func"] = {readFunction, nullptr, /*isComplete=*/true};
   table["global"] = {readGlobal, nullptr, /*isComplete=*/true};
   table["global.load"] = {readGlobalLoad};
-  table["mesh"] = {readMesh};
 }

@@ -39,7 +39,31 @@ func.func @hal(%v: !hal.buffer_view, %f: !hal.fence, %s: !hal.buffer) -> !hal.bu
   %1 = hal.tensor.barrier join(%0 : tensor<4xf32>) => %f : !hal.fence
   // CHECK: "hal.tensor.export"(%[[B]]) {name = "output"} : (tensor<4xf32>) -> !hal.buffer_view
   %2 = hal.tensor.export %1 "output" : tensor<4xf32> -> !hal.buffer_view
+  // CHECK: "hal.tensor.alias"(%arg1, %[[B]], %arg2) {keywords = ["to"]} : (!hal.fence, tensor<4xf32>, !hal.buffer) -> tensor<4xf32>
+  %3 = hal.tensor.alias wait(%f) => %1 : tensor<4xf32> to %s : !hal.buffer
   return %2 : !hal.buffer_view
+}
+
+// CHECK-LABEL: func @dispatches
+func.func @dispatches(%x: tensor<?x4xf32>, %d: index, %v: !hal.buffer_view) -> tensor<?x4xf32> {
+  // CHECK: "flow.dispatch"(%arg1, %arg0, %arg1, %arg1, %arg1) {entry_points = @ex::@entry} : (index, tensor<?x4xf32>, index, index, index) -> tensor<?x4xf32>
+  %0 = flow.dispatch @ex::@entry[%d](%x, %d) : (tensor<?x4xf32>{%d}, index) -> tensor<?x4xf32>{%d}
+  // CHECK: "flow.dispatch.workgroups"(
+  // CHECK-NEXT: ^bb0(%{{.*}}: !flow.dispatch.tensor<readonly:tensor<?x4xf32>>, %{{.*}}: !flow.dispatch.tensor<writeonly:tensor<?x4xf32>>):
+  // CHECK-NEXT:   "flow.return"() : () -> ()
+  // CHECK-NEXT: }) : (index, tensor<?x4xf32>, index, index) -> tensor<?x4xf32>
+  %1 = flow.dispatch.workgroups[%d](%x) : (tensor<?x4xf32>{%d}) -> tensor<?x4xf32>{%d} =
+      (%a: !flow.dispatch.tensor<readonly:tensor<?x4xf32>>, %b: !flow.dispatch.tensor<writeonly:tensor<?x4xf32>>) {
+    flow.return
+  }
+  // CHECK: "stream.tensor.import"(%arg2, %arg1) : (!hal.buffer_view, index) -> !stream.resource<external>
+  %2 = stream.tensor.import %v : !hal.buffer_view -> tensor<4xf32> in !stream.resource<external>{%d}
+  // CHECK: "util.assume.int"(%arg1, %arg1) {{.*}} : (index, index) -> (index, index)
+  %3:2 = util.assume.int
+      %d<umin = 0, umax = 128>,
+      %d[<umin = 0>, <umax = 4>]
+      : index, index
+  return %1 : tensor<?x4xf32>
 }
 
 // CHECK: "util.initializer"() ({

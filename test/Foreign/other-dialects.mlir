@@ -15,7 +15,7 @@ func.func @onnx(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
 // CHECK-LABEL: func @krnl
 func.func @krnl(%m: memref<10x20xf32>) {
   // CHECK: %[[L:.*]]:2 = "krnl.define_loops"() {value = 2 : i64} : () -> (!krnl.loop, !krnl.loop)
-  %l:2 = krnl.define_loops 2 : !krnl.loop, !krnl.loop
+  %l:2 = krnl.define_loops 2
   // CHECK: "krnl.iterate"(%[[L]]#0, %[[L]]#1, %[[L]]#0, %[[L]]#1) ({
   // CHECK-NEXT: ^bb0(%[[I:.*]]: index, %[[J:.*]]: index):
   // CHECK-NEXT:   %[[V:.*]] = "krnl.load"(%arg0, %[[I]], %[[J]]) : (memref<10x20xf32>, index, index) -> f32
@@ -69,6 +69,28 @@ func.func @vendors(%x: tensor<4x4xbf16>, %m: memref<4xf32>) {
   // CHECK: "enzyme.autodiff"(%arg0) {activity = [#enzyme<activity enzyme_active>], fn = @"f{x}", ret_activity = [#enzyme<activity enzyme_active>]} : (tensor<4x4xbf16>) -> tensor<4x4xbf16>
   %4 = enzyme.autodiff @"f{x}"(%x) {activity = [#enzyme<activity enzyme_active>], ret_activity = [#enzyme<activity enzyme_active>]} : (tensor<4x4xbf16>) -> tensor<4x4xbf16>
   return
+}
+
+// CHECK-LABEL: func @executor
+func.func @executor(%x: tensor<*xi32>) -> tensor<*xi32> {
+  // CHECK: %[[G:.*]] = "tf_executor.graph"() ({
+  // CHECK-NEXT:   %[[I:.*]]:2 = "tf_executor.island"() ({
+  // CHECK-NEXT:     %[[V:.*]] = "tf.Identity"(%arg0) {device = ""} : (tensor<*xi32>) -> tensor<*xi32>
+  // CHECK-NEXT:     "tf_executor.yield"(%[[V]]) : (tensor<*xi32>) -> ()
+  // CHECK-NEXT:   }) : () -> (tensor<*xi32>, !tf_executor.control)
+  // CHECK-NEXT:   %[[J:.*]] = "tf_executor.island"(%[[I]]#1) ({
+  // CHECK:        }) : (!tf_executor.control) -> !tf_executor.control
+  // CHECK-NEXT:   "tf_executor.fetch"(%[[I]]#0, %[[J]]) : (tensor<*xi32>, !tf_executor.control) -> ()
+  // CHECK-NEXT: }) : () -> tensor<*xi32>
+  %0 = tf_executor.graph {
+    %outputs, %control = tf_executor.island wraps "tf.Identity"(%x) {device = ""} : (tensor<*xi32>) -> tensor<*xi32>
+    %1 = tf_executor.island(%control) {
+      "tf.NoOp"() : () -> ()
+      tf_executor.yield
+    }
+    tf_executor.fetch %outputs, %1 : tensor<*xi32>, !tf_executor.control
+  }
+  return %0 : tensor<*xi32>
 }
 
 // CHECK: "ttcore.device_module"() ({

@@ -9,8 +9,15 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 func.func @constraint(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>}) -> tensor<8x8xf32> {
   // CHECK: "sdy.sharding_constraint"(%arg0) {sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   %0 = sdy.sharding_constraint %x <@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
-  // CHECK: "sdy.all_gather"(%{{.*}}) {{{.*}}out_sharding = #sdy.sharding<@mesh, [{}, {"y"}]>{{.*}}} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  // CHECK: "sdy.all_gather"(%{{.*}}) {gathering_axes = #sdy<list_of_axis_ref_lists[{"x"}, {}]>, out_sharding = #sdy.sharding<@mesh, [{}, {"y"}]>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   %1 = sdy.all_gather [{"x"}, {}] %0 out_sharding=<@mesh, [{}, {"y"}]> : tensor<8x8xf32>
+  // CHECK: "sdy.all_reduce"(%{{.*}}) {out_sharding = #sdy.sharding<@mesh, [{}, {}]>, reduction_axes = #sdy<axis_ref_list{"y"}>} :
+  %2 = sdy.all_reduce {"y"} %1 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  // CHECK: "sdy.named_computation"(%{{.*}}) ({
+  // CHECK: }) {name = "block"} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %3 = sdy.named_computation<"block">(%2) (%a: tensor<8x8xf32>) {
+    sdy.return %a : tensor<8x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }
 
