@@ -61,6 +61,9 @@ ArrayRef<OpOperand *> BufferAssignment::getMaterializedUses(Value splat) const {
 }
 
 ArrayRef<BufferId> BufferAssignment::getTargets(BufferId alias) const {
+  // The number of no buffer is no key of a DenseMap.
+  if (alias == kNoBuffer)
+    return {};
   auto it = targets.find(alias);
   return it == targets.end() ? ArrayRef<BufferId>() : it->second;
 }
