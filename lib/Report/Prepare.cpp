@@ -82,11 +82,46 @@ static void refineSignature(FunctionOpInterface func) {
       func.cloneTypeWith(func.getFunctionBody().getArgumentTypes(), results));
 }
 
+/// Elementwise ops become as static as their most static operand, in program
+/// order; upstream folds casts into structured ops and slices only.
+static void refineElementwise(FunctionOpInterface func) {
+  SmallVector<Operation *> ops;
+  func.getFunctionBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1)
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    RankedTensorType refined;
+    for (Value operand : op->getOperands())
+      if (auto cast = operand.getDefiningOp<tensor::CastOp>())
+        if (auto type = dyn_cast<RankedTensorType>(cast.getSource().getType());
+            type && type.hasStaticShape())
+          refined = type;
+    auto old = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (!refined || !old || old.hasStaticShape())
+      continue;
+    OpBuilder builder(op);
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      if (type && !type.hasStaticShape())
+        operand.set(tensor::CastOp::create(builder, op->getLoc(),
+                                           type.clone(refined.getShape()),
+                                           operand.get()));
+    }
+    Value result = op->getResult(0);
+    result.setType(old.clone(refined.getShape()));
+    builder.setInsertionPointAfter(op);
+    auto cast = tensor::CastOp::create(builder, op->getLoc(), old, result);
+    result.replaceAllUsesExcept(cast, cast);
+  }
+}
+
 static LogicalResult bindShapes(ModuleOp module,
                                 ArrayRef<FunctionOpInterface> entries,
                                 ArrayRef<ShapeBinding> shapes) {
   if (shapes.empty())
     return success();
+  module.getContext()->loadDialect<tensor::TensorDialect>();
   for (const ShapeBinding &binding : shapes) {
     bool found = false;
     for (FunctionOpInterface func : entries)
@@ -100,8 +135,10 @@ static LogicalResult bindShapes(ModuleOp module,
       return module.emitError()
              << "--shape names no argument: '" << binding.name << "'";
   }
-  for (FunctionOpInterface func : entries)
+  for (FunctionOpInterface func : entries) {
+    refineElementwise(func);
     refineSignature(func);
+  }
   LogicalResult result = runPasses(module, [](OpPassManager &manager) {
     manager.addPass(createCanonicalizerPass());
     manager.addNestedPass<func::FuncOp>(tosa::createTosaInferShapesPass());
@@ -109,8 +146,10 @@ static LogicalResult bindShapes(ModuleOp module,
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
   });
-  for (FunctionOpInterface func : entries)
+  for (FunctionOpInterface func : entries) {
+    refineElementwise(func);
     refineSignature(func);
+  }
   return result;
 }
 

@@ -8,6 +8,7 @@
 #ifndef ES_REPORT_PASSES_H
 #define ES_REPORT_PASSES_H
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -26,6 +26,7 @@ def PrintMemoryReport : Pass<"es-print-memory-report", "::mlir::ModuleOp"> {
       --pass-pipeline='builtin.module(es-print-memory-report{budget=24GiB})'
     ```
   }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
 def AnnotateMemory : Pass<"es-annotate-memory", "::mlir::ModuleOp"> {
