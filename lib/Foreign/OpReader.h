@@ -118,6 +118,8 @@ public:
 private:
   bool isAtEnd();
   ParseResult readItemOfKind();
+  ParseResult readAngles();
+  ParseResult readPositionalType();
   ParseResult readWord();
   ParseResult readClause(StringRef key);
   ParseResult readAttribute();
