@@ -53,3 +53,21 @@ configure_and_build() {
   say "building"
   cmake --build "$build" --target "${@:-all}" >&2
 }
+
+# A Python with JAX and PyTorch for the tests of the exporters: ES_PYTHON, or one
+# made under the build folder. Without PyPI those tests are skipped.
+python_environment() {
+  [ -z "${ES_PYTHON:-}" ] || return 0
+  local venv=$build/python
+  if [ ! -f "$venv/.complete" ]; then
+    say "installing JAX and PyTorch for the tests of the exporters"
+    python3 -m venv "$venv" &&
+      timeout 900 "$venv/bin/pip" install -q --retries 1 --timeout 20 \
+        --disable-pip-version-check jax "torch==2.13.0" numpy \
+        --extra-index-url https://download.pytorch.org/whl/cpu >&2 &&
+      touch "$venv/.complete" ||
+      { say "PyPI cannot be reached: the tests of the exporters are skipped"
+        return 0; }
+  fi
+  export ES_PYTHON=$venv/bin/python
+}

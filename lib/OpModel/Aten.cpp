@@ -132,39 +132,6 @@ static const FamilyTable &getTable() {
   return table;
 }
 
-/// Bytes of so many elements of the element type of `type`.
-static std::optional<uint64_t> getBytesOf(Type type, int64_t elements) {
-  auto shaped = dyn_cast<ShapedType>(type);
-  if (!shaped || !shaped.getElementType().isIntOrFloat())
-    return std::nullopt;
-  return elements * ((shaped.getElementTypeBitWidth() + 7) / 8);
-}
-
-/// Composite operators allocate what the single-result form does not show:
-/// layer norm its mean and reciprocal deviation, max pooling the positions.
-static uint64_t getWorkspace(Operation *op, StringRef name) {
-  if (op->getNumResults() != 1 || op->getNumOperands() == 0)
-    return 0;
-  std::optional<int64_t> elements = getStaticElements(op->getResult(0));
-  Type type = op->getResult(0).getType();
-  if (!elements)
-    return 0;
-  if (name == "max_pool2d" || name == "max_pool3d" || name == "max_pool1d")
-    return *elements * sizeof(int64_t);
-  if (name == "layer_norm") {
-    auto dims = op->getAttrOfType<ArrayAttr>("normalized_shape");
-    int64_t normalized = 1;
-    if (dims)
-      for (Attribute dim : dims)
-        if (auto value = dyn_cast<IntegerAttr>(dim))
-          normalized *= std::max<int64_t>(value.getInt(), 1);
-    if (!dims || normalized == 0)
-      return 0;
-    return getBytesOf(type, 2 * (*elements / normalized)).value_or(0);
-  }
-  return 0;
-}
-
 /// The same memory under another type costs nothing; another element type is a
 /// conversion.
 static bool changesElementType(Operation *op) {
@@ -196,12 +163,15 @@ static std::optional<OpFacts> getAtenOperatorFacts(Operation *op,
   auto it = getTable().find(base);
   if (it != getTable().end()) {
     OpFacts facts = getFamilyFacts(op, it->second);
-    facts.workspaceBytes = getWorkspace(op, base);
+    facts.workspaceBytes = getAtenWorkspace(op, base);
     return facts;
   }
   // `relu_`, `add_`, `copy_`: the operand itself; `__and__` is not one.
-  if (base.ends_with("_") && !base.ends_with("__") && base.size() > 1)
-    return getFamilyFacts(op, Family::Mutation);
+  if (base.ends_with("_") && !base.ends_with("__") && base.size() > 1) {
+    OpFacts facts = getFamilyFacts(op, Family::Mutation);
+    facts.workspaceBytes = getAtenWorkspace(op, base.drop_back());
+    return facts;
+  }
   return std::nullopt;
 }
 

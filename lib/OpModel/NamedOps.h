@@ -65,6 +65,10 @@ void makeUpdate(Operation *op, OpFacts &facts, unsigned count = 1);
 /// number of ops that keep that so (broadcast, reshape, convert, transpose).
 bool isSplatValue(Value value);
 
+/// Scratch memory of the ATen operator `name`, as PyTorch's CPU implementation
+/// allocates it: what it frees before it returns.
+uint64_t getAtenWorkspace(Operation *op, StringRef name);
+
 /// Elements of a shaped value of static shape, or nullopt.
 std::optional<int64_t> getStaticElements(Value value);
 

@@ -1,6 +1,9 @@
 // RUN: es-opt --memory-report=json --memory-model=eager --entry=@views %s | FileCheck %s --check-prefix=VIEWS
 // RUN: es-opt --memory-report=json --memory-model=eager --entry=@mutation %s | FileCheck %s --check-prefix=MUTATION
 // RUN: es-opt --memory-report=json --memory-model=eager --entry=@workspace %s | FileCheck %s --check-prefix=WORKSPACE
+// RUN: es-opt --memory-report=json --memory-model=eager --entry=@training %s | FileCheck %s --check-prefix=TRAINING
+// RUN: es-opt --memory-report=json --memory-model=eager --entry=@numbers %s | FileCheck %s --check-prefix=NUMBERS
+// RUN: es-opt --memory-report=json --memory-model=eager --entry=@composites %s | FileCheck %s --check-prefix=COMPOSITES
 // RUN: es-opt --memory-report=json --memory-model=eager --entry=@conversion %s | FileCheck %s --check-prefix=CONVERSION
 // RUN: es-opt --memory-report=json --memory-model=inplace --entry=@takeover %s | FileCheck %s --check-prefix=TAKEOVER
 // RUN: es-opt --memory-report=json --memory-model=eager --entry=@takeover %s | FileCheck %s --check-prefix=EAGER
@@ -57,6 +60,34 @@ func.func @takeover(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %y = "torch.aten.mm"(%x, %x) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   %z = "torch.aten.relu"(%y) : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return %z : tensor<8x8xf32>
+}
+
+// x 64 * 4 = 256; the sum 256, and the number as a tensor of f64 and of f32: 12.
+// A mean divides by a number as well: x, the sum, and 4 + 12.
+// NUMBERS: "peak_bytes": 528
+func.func @numbers(%x: tensor<64xf32>) -> tensor<f32> {
+  %a = "torch.aten.add.Tensor"(%x) {other = 1} : (tensor<64xf32>) -> tensor<64xf32>
+  %m = "torch.aten.mean"(%a) : (tensor<64xf32>) -> tensor<f32>
+  return %m : tensor<f32>
+}
+
+// Arguments x 2*4*8*4 = 256 and labels 64; group norm's result 256 and, for 2
+// samples of 2 groups, 2 * 4 statistics of 4 bytes, 608; then dropout, with its
+// mask, 256 + 256 beside 256: 1088. The loss of its 8 x 8 view needs less.
+// COMPOSITES: "peak_bytes": 1088
+func.func @composites(%x: tensor<2x4x8xf32>, %y: tensor<8xi64>) -> tensor<f32> {
+  %n = "torch.aten.group_norm"(%x) {num_groups = 2} : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %d = "torch.aten.dropout"(%n) {p = 0.5, train = true} : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %v = "torch.aten.view"(%d) {size = [8, 8]} : (tensor<2x4x8xf32>) -> tensor<8x8xf32>
+  %l = "torch.aten.cross_entropy_loss"(%v, %y) : (tensor<8x8xf32>, tensor<8xi64>) -> tensor<f32>
+  return %l : tensor<f32>
+}
+
+// x 2*4*8*4 = 256 and the result 256; 4 statistics for each of 4 channels, 64.
+// TRAINING: "peak_bytes": 576
+func.func @training(%x: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
+  %n = "torch.aten.batch_norm"(%x) {training = true} : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  return %n : tensor<2x4x8xf32>
 }
 
 // UNKNOWN: "exact": false

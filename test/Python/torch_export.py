@@ -84,8 +84,9 @@ class FromTorchTest(unittest.TestCase):
         text = es_opt.from_torch(Views(), (torch.zeros(4, 8),))
         self.assertIn("aliases = true", text)
         self.assertIn("aliases = false", text)
-        # x, y, the copy that the transposed strides force, its double: 4 * 128.
-        self.assertEqual(self.graph(text).peak_bytes, 512)
+        # x, y, the copy that the transposed strides force, its double: 4 * 128,
+        # and the number 2 as a tensor, 8 + 4.
+        self.assertEqual(self.graph(text).peak_bytes, 524)
 
     def test_mutation_reaches_later_uses(self):
         class Mutate(nn.Module):

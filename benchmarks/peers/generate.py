@@ -1,0 +1,146 @@
+"""Writes docs/Peers.md: es-opt beside XLA and PyTorch, measured now.
+
+    python benchmarks/peers/generate.py [file]
+
+Needs JAX and PyTorch, and es-opt on PATH or in ES_OPT.
+"""
+
+import pathlib
+import sys
+import warnings
+
+import jax
+import jax_peers
+import torch
+import torch_peers
+import torch_training
+from torch_memory import measure
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def table(header, rows):
+    lines = ["| " + " | ".join(header) + " |"]
+    lines.append("|---|" + "---:|" * (len(header) - 1))
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def jax_section():
+    rows = [jax_peers.compare(name) for name in jax_peers.FUNCTIONS]
+    cells = [
+        (
+            row.name,
+            f"{row.borders['arguments']:,}",
+            f"{row.borders['results']:,}",
+            f"{row.borders['aliased']:,}",
+            "yes" if row.same_borders else "**no**",
+            f"{row.by_default:,}",
+            f"{row.for_memory:,}",
+            f"{row.fused:,}",
+            f"{row.deviation:+.1%}",
+        )
+        for row in rows
+    ]
+    explained = [f"* **{r.name}**: {r.explanation}." for r in rows if r.explanation]
+    return f"""## JAX: the `fused` model and XLA's memory analysis
+
+JAX {jax.__version__}, XLA for CPU. The StableHLO that `es_opt.from_jax` writes is what XLA
+compiles. Arguments, results and results in donated memory must be equal (XLA adds
+8 bytes to its output size for each of several results, the table of their
+pointers; they are taken off). Temporaries are compared as XLA reserves them:
+es-opt says when each buffer is live (`--live-ranges`), and
+`benchmarks/peers/xla_allocation.py` lets them use the memory of results that
+are not live yet, as XLA does.
+
+XLA reorders the program. It is compiled with its default scheduler, which favours
+concurrency, and with the one that favours memory; es-opt follows the program as
+it is written. The deviation is the distance to the range between the two. Library
+fusions, whose scratch memory XLA does not count, and the splitting of reductions
+are switched off.
+
+{table(("function", "arguments", "results", "aliased", "equal", "XLA temporaries, default", "for memory", "es-opt", "deviation"), cells)}
+
+{jax_peers.summary(rows)}.
+
+Where it is more than 25%:
+
+{chr(10).join(explained)}
+"""
+
+
+def torch_section():
+    rows = [torch_peers.compare(name) for name in torch_peers.MODULES]
+    cells = [
+        (
+            row.name,
+            f"{row.eager:,}",
+            f"{row.graph.peak:,}",
+            f"{row.module:,}",
+            "equal" if row.is_equal else f"{row.eager - row.graph.peak:+,}",
+        )
+        for row in rows
+    ]
+    explained = [f"* **{r.name}**: {r.explanation}." for r in rows if r.explanation]
+    return f"""## PyTorch: the `eager` model and measured allocations
+
+PyTorch {torch.__version__}, one thread, without gradients. `es_opt.from_torch` exports the
+module; the bytes are what its forward pass allocates at most beside arguments.
+`graph` is the exported graph, run, with the profiler's allocation events added
+up; `module` is the module as written, whose local variables keep tensors until
+the function ends or names something else.
+
+{table(("module", "es-opt", "graph", "module", "difference to graph"), cells)}
+
+{torch_peers.summary(rows)}.
+
+oneDNN copies operands and results of convolutions into layouts of its own and
+frees them before the operator returns; es-opt does not count the workspaces of
+libraries. What each convolution uses beyond its operands and its result:
+
+{chr(10).join(explained)}
+"""
+
+
+def training_section():
+    parameters = sum(p.numel() * p.element_size() for p in torch_training.make().parameters())
+    hidden = torch_training.BATCH * 512 * 4
+    peaks = {name: measure(step).peak for name, step in torch_training.cases()}
+    cells = [(name, f"{peak:,}") for name, peak in peaks.items()]
+    return f"""## PyTorch: training steps, measured
+
+An MLP 256-512-512-10, f32, batch 64, cross entropy: P = {parameters:,} B of parameters,
+H = {hidden:,} B one hidden activation. The bytes are beside parameters, inputs,
+labels and the optimizer's state (`benchmarks/peers/torch_training.py`).
+
+{table(("step", "allocated at most"), cells)}
+
+* Inference holds the two hidden activations, 2 H.
+* SGD holds every gradient, P, one activation's gradient, H, and two scalars of the
+  loss, 8.
+* Adam over one tensor at a time holds every gradient, and two temporaries of the
+  largest tensor, 2 x {512 * 512 * 4:,}; a local variable keeps a bias-sized one,
+  {512 * 4:,}, and numbers become tensors, 16.
+* `foreach` holds every gradient and one temporary of every parameter, 2 P, and
+  numbers, 16; `fused` needs nothing beside the gradients, so that its peak is the
+  one of SGD.
+* With all but the last layer frozen nothing is more than the forward pass.
+"""
+
+
+def main():
+    warnings.filterwarnings("ignore")
+    torch.set_num_threads(1)
+    target = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs/Peers.md"
+    target.write_text(
+        "# Peers\n\n"
+        "es-opt's numbers beside those of XLA and PyTorch for the same graphs, in "
+        "bytes.\nWritten by `benchmarks/peers/generate.py`, which measures them "
+        "again.\n\n"
+        + "\n".join([jax_section(), torch_section(), training_section()])
+    )
+    print(f"wrote {target}")
+
+
+if __name__ == "__main__":
+    main()
