@@ -54,17 +54,18 @@ configure_and_build() {
   cmake --build "$build" --target "${@:-all}" >&2
 }
 
-# A Python with JAX and PyTorch for the tests of the exporters: ES_PYTHON, or one
-# made under the build folder. Without PyPI those tests are skipped.
+# A Python with JAX and PyTorch for the tests of the exporters: ES_PYTHON, or, in CI
+# and with ES_PEERS=1, one made under the build folder (a large download).
+# Otherwise, and without PyPI, those tests are skipped.
 python_environment() {
   [ -z "${ES_PYTHON:-}" ] || return 0
+  [ -n "${CI:-}${ES_PEERS:-}" ] || return 0
   local venv=$build/python
   if [ ! -f "$venv/.complete" ]; then
     say "installing JAX and PyTorch for the tests of the exporters"
     python3 -m venv "$venv" &&
       timeout 900 "$venv/bin/pip" install -q --retries 1 --timeout 20 \
-        --disable-pip-version-check jax "torch==2.13.0" numpy \
-        --extra-index-url https://download.pytorch.org/whl/cpu >&2 &&
+        --disable-pip-version-check jax "torch==2.13.0" numpy >&2 &&
       touch "$venv/.complete" ||
       { say "PyPI cannot be reached: the tests of the exporters are skipped"
         return 0; }

@@ -29,7 +29,7 @@ struct ReadOptions {
   /// registered are errors, nothing is skipped.
   bool strict = false;
   /// Brackets and regions that may be open at once.
-  unsigned maxNesting = 256;
+  unsigned maxNesting = 600;
 };
 
 /// What was done to read the file.
