@@ -38,6 +38,13 @@ uint32_t hashParameterName(llvm::StringRef name);
 /// dictionaries {param = #es.param, type, symbol}; `symbol` for globals only.
 constexpr llvm::StringLiteral kParametersAttrName = "es.parameters";
 
+/// True if the rule depends on how many steps were made.
+bool readsStep(OptimizerKind kind);
+
+/// The shapes of the states that a rule keeps of a parameter of shape `shape`.
+llvm::SmallVector<llvm::SmallVector<int64_t>, 2>
+getStateShapes(OptimizerKind kind, llvm::ArrayRef<int64_t> shape);
+
 } // namespace mlir::es
 
 #endif // ES_DIALECT_ES_IR_ES_H

@@ -9,6 +9,7 @@
 #define ES_OPS_TD
 
 include "es/Dialect/ES/IR/ESAttributes.td"
+include "es/Dialect/ES/IR/ESGradientOps.td"
 include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
