@@ -1,5 +1,6 @@
 #!/bin/sh
-# Writes the reference pages that TableGen makes into a folder:
+# Writes the reference pages that TableGen makes into a folder, one for the dialect
+# and one for each Passes.td:
 #   docs/generate.sh [folder]      default: docs/generated
 # A test compares docs/generated with a fresh run.
 set -e
@@ -17,5 +18,10 @@ page() {
 }
 
 page ESDialect es/Dialect/ES/IR/ESOps.td -gen-dialect-doc -dialect=es
-page ESPasses es/Dialect/ES/Transforms/Passes.td -gen-pass-doc
-page ESReportPasses es/Report/Passes.td -gen-pass-doc
+
+# es/Dialect/ES/Transforms/Passes.td is ESPasses, es/Report/Passes.td ESReportPasses.
+cd "$root/include"
+for passes in $(find es -name Passes.td | sort); do
+  name=$(echo "$passes" | sed 's,^es/,,; s,Dialect/ES/Transforms/,,; s,[/.]\|td$,,g')
+  page "ES$name" "$passes" -gen-pass-doc
+done

@@ -4,6 +4,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${ES_BUILD_DIR:-$root/build}
+llvm=/usr/lib/llvm-22/bin
 
 packages=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22
           lld-22 cmake ninja-build ccache libgtest-dev libbenchmark-dev
@@ -14,29 +15,37 @@ say() { echo "== $*" >&2; }
 # True if a package of this name is installed.
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 
+# Where apt cannot help: the tools without which nothing can be built.
+need_tools() {
+  local missing=() tool
+  for tool in cmake ninja clang++-22 python3 "$llvm/ld.lld" \
+              "$llvm/mlir-tblgen" "$llvm/mlir-opt" "$llvm/lit"; do
+    command -v "$tool" >/dev/null || missing+=("$tool")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  say "this machine has no apt; please install LLVM and MLIR 22.1 with their" \
+      "development files, CMake, Ninja and Python 3. Missing: ${missing[*]}"
+  exit 1
+}
+
 install_packages() {
-  local missing=() package
-  if ! command -v dpkg-query >/dev/null; then
-    for tool in cmake ninja clang++-22 /usr/lib/llvm-22/bin/mlir-opt; do
-      command -v "$tool" >/dev/null || missing+=("$tool")
-    done
-    [ ${#missing[@]} -eq 0 ] && return
-    say "this machine has no apt; please install LLVM and MLIR 22.1 with their" \
-        "development files, CMake, Ninja. Missing: ${missing[*]}"
-    exit 1
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    need_tools
+    return
   fi
+  local missing=() package sudo=
   for package in "${packages[@]}"; do
     installed "$package" || missing+=("$package")
   done
   [ ${#missing[@]} -eq 0 ] && return
-  local sudo=
   if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null ||
       { say "not root and no sudo; please install: ${missing[*]}"; exit 1; }
     sudo=sudo
   fi
   say "installing ${missing[*]}"
-  $sudo apt-get update -qq
+  $sudo apt-get update -qq ||
+    say "the lists of packages could not be refreshed; trying those at hand"
   if ! $sudo env DEBIAN_FRONTEND=noninteractive \
       apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; then
     say "apt could not install: ${missing[*]} (LLVM 22 is in the repository" \
@@ -46,12 +55,18 @@ install_packages() {
 }
 
 configure_and_build() {
+  local launcher=()
   if [ ! -f "$build/build.ninja" ]; then
     say "configuring in $build"
-    cmake --preset default -S "$root" -B "$build" >/dev/null
+    if command -v ccache >/dev/null; then
+      launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    fi
+    cmake --preset default -S "$root" -B "$build" "${launcher[@]}" >/dev/null
   fi
   say "building"
-  cmake --build "$build" --target "${@:-all}" >&2
+  # ccache takes precompiled headers only if told not to look at times.
+  CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros} \
+    cmake --build "$build" --target "${@:-all}" >&2
 }
 
 # A Python with JAX and PyTorch for the tests of the exporters: ES_PYTHON, or, in CI

@@ -18,7 +18,9 @@ target_include_directories(es-flags INTERFACE
   ${ES_MAIN_INCLUDE_DIR} ${ES_GEN_INCLUDE_DIR})
 target_compile_options(es-flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-unused-parameter -fno-exceptions -fPIC>
-  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:Clang>>:-Xclang -fno-pch-timestamp>)
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:Clang>>:-Xclang -fno-pch-timestamp>
+  # As in LLVM: llvm::Error becomes llvm::Expected by a move that GCC finds redundant.
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-redundant-move>)
 if(NOT LLVM_ENABLE_RTTI)
   target_compile_options(es-flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
 endif()

@@ -8,6 +8,8 @@
 #include "es/Analysis/Buffers.h"
 #include "BufferSweep.h"
 
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+
 using namespace mlir;
 using namespace mlir::es;
 
