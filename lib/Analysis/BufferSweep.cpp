@@ -272,14 +272,10 @@ void BufferSweep::visitDestination(OpOperand &destination, const OpFacts &facts,
   allocateOrTakeOver(value, facts);
 }
 
-/// Ops whose results are typed memrefs once compiled can only take over memory
-/// of the very same type; for others the size decides.
 static bool canTakeOver(OpResult value, Value operand) {
   if (value.getType() == operand.getType())
     return true;
-  StringRef dialect = value.getOwner()->getName().getDialectNamespace();
-  if (dialect == "arith" || dialect == "math" || dialect == "linalg" ||
-      dialect == "tensor")
+  if (hasTypedMemory(value.getOwner()))
     return false;
   auto to = dyn_cast<ShapedType>(value.getType());
   auto from = dyn_cast<ShapedType>(operand.getType());

@@ -11,13 +11,8 @@
 using namespace mlir;
 using namespace mlir::es;
 
-static bool isRead(OperandUse use) {
-  return use == OperandUse::Read || use == OperandUse::ReadElementwise ||
-         use == OperandUse::ReadWrite;
-}
-
 bool mlir::es::readsMemory(OpOperand &operand) {
-  return isRead(
+  return readsContents(
       getOpFacts(operand.getOwner()).operands[operand.getOperandNumber()]);
 }
 
@@ -40,7 +35,7 @@ LastReads::LastReads(const ProgramOrder &order) : order(order) {
     Operation *op = order.getOp(point);
     OpFacts facts = getOpFacts(op);
     for (auto [use, operand] : llvm::zip(facts.operands, op->getOperands()))
-      if (isRead(use))
+      if (readsContents(use))
         addRead(operand, op);
     if (op->getNumRegions() && order.getEnd(op) == point)
       forEachCapture(op, [&](Value value) { addRead(value, op); });

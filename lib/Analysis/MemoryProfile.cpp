@@ -15,7 +15,6 @@
 #include "es/Analysis/ArenaPlanner.h"
 
 #include "mlir/Interfaces/CallInterfaces.h"
-#include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -148,11 +147,12 @@ LogicalResult ModuleProfiler::measure(MemoryProfile &profile) {
   FunctionOpInterface func = assignment.getFunction();
   ArrayRef<Buffer> table = assignment.getBuffers();
   profile.buffers.resize(table.size());
-  // Compiled code keeps odd-sized elements in whole bytes; parameters and
-  // constants are stored as their type says.
+  // Code that runs keeps odd-sized elements in whole bytes, eagerly or compiled
+  // (fused kernels unpack as they go); parameters and constants are stored as
+  // their type says.
   SizeOptions inMemory = options.size;
   inMemory.llvmStorage =
-      options.model == MemoryModel::InPlace && !inMemory.packI1;
+      options.model != MemoryModel::Fused && !inMemory.packI1;
   llvm::DenseMap<std::pair<Type, unsigned>, uint64_t> sizes;
   for (auto [id, buffer] : llvm::enumerate(table)) {
     ProfiledBuffer &measured = profile.buffers[id];
@@ -212,20 +212,24 @@ LogicalResult ModuleProfiler::measure(MemoryProfile &profile) {
 static uint64_t getLargestOpBytes(const MemoryProfile &profile) {
   const ProgramOrder &order = profile.assignment.getOrder();
   uint64_t largest = 0;
-  llvm::SmallSet<BufferId, 8> seen;
+  SmallVector<BufferId, 8> seen;
   for (unsigned point = 0, e = order.size(); point < e; ++point) {
     Operation *op = order.getOp(point);
     uint64_t bytes = 0;
     seen.clear();
     auto add = [&](Value value) {
       BufferId id = profile.assignment.getBuffer(value);
-      if (id != kNoBuffer && seen.insert(id).second)
-        bytes += profile.buffers[id].bytes;
+      if (id == kNoBuffer || llvm::is_contained(seen, id))
+        return;
+      seen.push_back(id);
+      bytes += profile.buffers[id].bytes;
     };
-    if (!order.isEnd(point))
-      for (OpOperand &operand : op->getOpOperands())
-        if (readsMemory(operand))
-          add(operand.get());
+    if (!order.isEnd(point)) {
+      OpFacts facts = getOpFacts(op);
+      for (auto [use, operand] : llvm::zip(facts.operands, op->getOperands()))
+        if (readsContents(use))
+          add(operand);
+    }
     if (order.isEnd(point) || order.getEnd(op) == point)
       llvm::for_each(op->getResults(), add);
     largest = std::max(largest, bytes);

@@ -15,6 +15,10 @@
 #include "es/Foreign/Types.h"
 #include "es/OpModel/RoleFacts.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
 
@@ -23,6 +27,12 @@ using namespace mlir::es;
 
 bool mlir::es::isMemoryType(Type type) {
   return getForeignShapedType(type).has_value();
+}
+
+bool mlir::es::hasTypedMemory(Operation *op) {
+  return isa_and_nonnull<arith::ArithDialect, linalg::LinalgDialect,
+                         math::MathDialect, tensor::TensorDialect>(
+      op->getDialect());
 }
 
 OpFacts mlir::es::getDefaultFacts(Operation *op) {

@@ -52,6 +52,12 @@ enum class OperandUse : uint8_t {
   ReadWrite,
 };
 
+/// True if the op needs what the operand's memory holds.
+inline bool readsContents(OperandUse use) {
+  return use == OperandUse::Read || use == OperandUse::ReadElementwise ||
+         use == OperandUse::ReadWrite;
+}
+
 /// How an op relates to fusion and recomputation.
 enum class OpClass : uint8_t {
   /// Nothing is known.
@@ -112,6 +118,11 @@ bool isTranspose(Operation *op);
 
 /// True if `op` writes its second operand into a slice of its first.
 bool isSliceUpdate(Operation *op);
+
+/// True if what `op` compiles to addresses memory by element type, so that a
+/// result can only take over an operand of the very same type; for other ops
+/// the size decides.
+bool hasTypedMemory(Operation *op);
 
 /// True if the result of `op` stands for its one source: a view, a conversion
 /// of the element type, a dequantisation, a transpose.
