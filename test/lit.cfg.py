@@ -28,6 +28,9 @@ if os.path.isdir(corpus):
     config.available_features.add("corpus")
     config.substitutions.append(("%corpus", os.path.realpath(corpus)))
 
+if config.has_gtest == "1" or config.has_gtest.upper() == "TRUE":
+    config.available_features.add("gtest")
+
 config.substitutions.append(("%es_src", config.es_source_root))
 config.substitutions.append(("%es_build", config.es_build_root))
 config.substitutions.append(("%es_cmake", config.cmake))
