@@ -292,3 +292,33 @@ std::optional<Type> mlir::es::getForeignShapedType(Type type) {
     return getSecretType(text, context);
   return std::nullopt;
 }
+
+/// `vtensor<[?,4],f32>` with other numbers between the square brackets.
+static std::string writeTorchShape(StringRef text, ArrayRef<int64_t> shape) {
+  auto [front, rest] = text.split('[');
+  std::string result = front.str() + "[";
+  llvm::raw_string_ostream stream(result);
+  llvm::interleave(
+      shape, stream,
+      [&](int64_t size) {
+        if (ShapedType::isDynamic(size))
+          stream << '?';
+        else
+          stream << size;
+      },
+      ",");
+  stream << ']' << rest.split(']').second;
+  return result;
+}
+
+Type mlir::es::withForeignShape(Type type, ArrayRef<int64_t> shape) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return tensor.clone(shape);
+  auto opaque = dyn_cast<OpaqueType>(type);
+  if (!opaque || opaque.getDialectNamespace() != "torch" ||
+      !isa_and_present<RankedTensorType>(
+          getForeignShapedType(type).value_or(Type())))
+    return Type();
+  return OpaqueType::get(opaque.getDialectNamespace(),
+                         writeTorchShape(opaque.getTypeData(), shape));
+}

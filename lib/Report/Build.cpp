@@ -344,6 +344,14 @@ bool FunctionBuilder::hasDynamicBatch() {
   });
 }
 
+/// Buffers with a leading dimension that no shape of an argument settled.
+static unsigned countUnbound(const MemoryProfile &profile) {
+  return llvm::count_if(profile.assignment.getBuffers(), [](const Buffer &b) {
+    ShapedType type = b.isAlias ? ShapedType() : getCarriedShape(b.type);
+    return type && type.hasRank() && type.getRank() > 0 && type.isDynamicDim(0);
+  });
+}
+
 LogicalResult FunctionBuilder::computeInventory() {
   FailureOr<Inventory> computed =
       Inventory::compute(func, options.rules, &parameters);
@@ -375,10 +383,11 @@ FailureOr<FunctionReport> FunctionBuilder::build() {
   FunctionReport report;
   report.name = func.getName().str();
   summarizeParameters(report);
-  bool dynamic = hasDynamicBatch();
+  // A batch that is given counts as itself wherever its shape does not follow.
+  bool dynamic = hasDynamicBatch() && !options.getBatch();
   SizeOptions size = options.size;
-  if (dynamic)
-    size.leadingDynamic = 1;
+  if (dynamic || options.getBatch())
+    size.leadingDynamic = options.getBatch().value_or(1);
   FailureOr<MemoryProfile> computed = profile(size);
   if (failed(computed))
     return failure();
@@ -397,6 +406,11 @@ FailureOr<FunctionReport> FunctionBuilder::build() {
     }
     graph.notes.insert(graph.notes.begin(), note);
   }
+  if (unsigned count = options.getBatch() ? countUnbound(*computed) : 0)
+    graph.notes.insert(graph.notes.begin(),
+                       std::to_string(count) +
+                           " values have a leading dimension that does not "
+                           "follow from the arguments: counted as the batch");
   explain(*computed, report);
   report.graphs.push_back(std::move(graph));
   unsigned inputs =
@@ -502,7 +516,7 @@ mlir::es::buildMemoryReport(ModuleOp module, const ReportOptions &options) {
   for (FunctionOpInterface func : others) {
     FunctionBuilder builder(func, options, parameters);
     SizeOptions size = options.size;
-    size.leadingDynamic = 1;
+    size.leadingDynamic = options.getBatch().value_or(1);
     if (failed(builder.computeInventory()))
       return failure();
     FailureOr<MemoryProfile> profile = builder.profile(size);

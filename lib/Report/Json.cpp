@@ -9,9 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "es/Report/MemoryReport.h"
-
-#include "llvm/Support/JSON.h"
+#include "PrintSweep.h"
 
 using namespace mlir;
 using namespace mlir::es;
@@ -108,6 +106,10 @@ void mlir::es::printJson(const MemoryReport &report, raw_ostream &os) {
     json.attribute("schema_version", kSchemaVersion);
     json.attribute("module", fix(report.module));
     writeOptions(json, report.options);
+    if (report.sweep)
+      writeSweep(json, *report.sweep);
+    if (report.max)
+      writeMax(json, *report.max);
     json.attributeArray("functions", [&] {
       for (const FunctionReport &function : report.functions)
         json.object([&] {

@@ -66,6 +66,32 @@ static llvm::Expected<ShapeBinding> parseShape(StringRef text) {
   return binding;
 }
 
+/// `s0:1,2,4`.
+static llvm::Error parseSweep(StringRef text, ReportOptions &options) {
+  if (text.empty())
+    return llvm::Error::success();
+  auto [name, list] = text.rsplit(':');
+  SweepRequest request{name.str(), {}};
+  SmallVector<StringRef> parts;
+  list.split(parts, ',');
+  for (StringRef part : parts) {
+    uint64_t size;
+    if (name.empty() || part.trim().getAsInteger(10, size) ||
+        size > kLargestDimension)
+      return makeError("--sweep expects DIM:1,2,4, got '", text, "'");
+    request.sizes.push_back(size);
+  }
+  options.sweep = std::move(request);
+  return llvm::Error::success();
+}
+
+std::optional<uint64_t> ReportOptions::getBatch() const {
+  for (const ShapeBinding &binding : shapes)
+    if (binding.name == "batch" && binding.shape.size() == 1)
+      return binding.shape.front();
+  return std::nullopt;
+}
+
 /// Alignment and reserve of the devices we have a profile of.
 static llvm::Error applyDevice(StringRef device, ReportOptions &options) {
   if (device.empty())
@@ -154,6 +180,13 @@ llvm::Expected<ReportOptions> ReportOptions::parse(const RawReportOptions &raw,
       return binding.takeError();
     options.shapes.push_back(*binding);
   }
+  if (llvm::Error error = parseSweep(raw.sweep, options))
+    return std::move(error);
+  options.maxDimension = raw.max;
+  if (!raw.max.empty() && !options.budget)
+    return makeError("--max needs a --budget to fit");
+  if (!raw.max.empty() && options.sweep)
+    return makeError("--max and --sweep exclude each other");
   if (StringRef(raw.top).getAsInteger(10, options.top))
     return makeError("--top expects a number, got '", raw.top, "'");
   if (raw.unknownSizes == "lower-bound")

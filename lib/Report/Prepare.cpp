@@ -12,11 +12,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prepare.h"
+#include "Dimensions.h"
+#include "es/Foreign/Types.h"
+#include "es/OpModel/RoleFacts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tosa/Transforms/Passes.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -36,34 +40,54 @@ static LogicalResult runPasses(ModuleOp module,
 // Shapes
 //===----------------------------------------------------------------------===//
 
-static std::string getArgumentName(FunctionOpInterface func, unsigned index) {
-  if (auto param = func.getArgAttrOfType<ParamAttr>(index, "es.param"))
-    return param.getName().str();
-  if (auto name = dyn_cast<NameLoc>(func.getArgument(index).getLoc()))
-    return name.getName().str();
-  return "arg" + std::to_string(index);
-}
-
 static LogicalResult bindShape(FunctionOpInterface func, unsigned index,
                                ArrayRef<int64_t> shape) {
   BlockArgument argument = func.getArgument(index);
-  auto type = dyn_cast<TensorType>(argument.getType());
-  if (!type)
+  ShapedType type = getCarriedShape(argument.getType());
+  Type bound;
+  if (type && type.hasRank())
+    bound = shape.size() == size_t(type.getRank())
+                ? withForeignShape(argument.getType(), shape)
+                : RankedTensorType::get(shape, type.getElementType());
+  else if (type && isa<TensorType>(argument.getType()))
+    bound = RankedTensorType::get(shape, type.getElementType());
+  if (!bound)
     return emitError(argument.getLoc())
            << "--shape binds tensors, got '" << argument.getType() << "'";
-  auto bound = RankedTensorType::get(shape, type.getElementType());
-  if (auto ranked = dyn_cast<RankedTensorType>(type);
-      ranked && failed(verifyCompatibleShape(ranked, bound)))
-    return emitError(argument.getLoc()) << "--shape binds '" << type << "' to '"
-                                        << bound << "', which contradicts it";
-  if (type == bound)
+  if (type.hasRank() && failed(verifyCompatibleShape(type.getShape(), shape)))
+    return emitError(argument.getLoc())
+           << "--shape binds '" << argument.getType() << "' to '" << bound
+           << "', which contradicts it";
+  Type old = argument.getType();
+  if (old == bound)
     return success();
   argument.setType(bound);
+  if (!isa<TensorType>(old))
+    return success();
   OpBuilder builder = OpBuilder::atBlockBegin(argument.getOwner());
-  auto cast =
-      tensor::CastOp::create(builder, argument.getLoc(), type, argument);
+  auto cast = tensor::CastOp::create(builder, argument.getLoc(), old, argument);
   argument.replaceAllUsesExcept(cast, cast);
   return success();
+}
+
+/// Gives one dimension of an argument its size.
+static LogicalResult bindDimension(const DimensionSite &site, int64_t size) {
+  FunctionOpInterface func = site.func;
+  BlockArgument argument = func.getArgument(site.argument);
+  SmallVector<int64_t> shape(getCarriedShape(argument.getType()).getShape());
+  int64_t bound;
+  if (__builtin_mul_overflow(size, site.factor, &bound) ||
+      __builtin_add_overflow(bound, site.offset, &bound) || bound < 0)
+    return emitError(argument.getLoc())
+           << "dimension " << site.dimension << " would be " << site.factor
+           << " x " << size << " + " << site.offset;
+  if (!ShapedType::isDynamic(shape[site.dimension]) &&
+      shape[site.dimension] != bound)
+    return emitError(argument.getLoc())
+           << "dimension " << site.dimension << " is " << shape[site.dimension]
+           << " already, got " << bound;
+  shape[site.dimension] = bound;
+  return bindShape(func, site.argument, shape);
 }
 
 /// Results become as static as what is returned.
@@ -117,26 +141,51 @@ static void refineElementwise(FunctionOpInterface func) {
   }
 }
 
+/// Binds what `binding` names: an argument, else a dynamic dimension.
+static LogicalResult bind(ModuleOp module,
+                          ArrayRef<FunctionOpInterface> entries,
+                          const DimensionNames &names,
+                          const ShapeBinding &binding) {
+  bool found = false;
+  for (FunctionOpInterface func : entries)
+    for (unsigned i = 0, e = func.getNumArguments(); i < e; ++i)
+      if (getArgumentName(func, i) == binding.name) {
+        found = true;
+        if (failed(bindShape(func, i, binding.shape)))
+          return failure();
+      }
+  if (found)
+    return success();
+  ArrayRef<DimensionSite> sites = names.lookup(binding.name);
+  if (sites.empty())
+    return module.emitError()
+           << "no argument or dynamic dimension is called '" << binding.name
+           << "'; dynamic dimensions: " << names.list();
+  if (binding.shape.size() != 1)
+    return module.emitError()
+           << "'" << binding.name << "' is a dimension and expects one size";
+  for (const DimensionSite &site : sites)
+    if (failed(bindDimension(site, binding.shape.front())))
+      return failure();
+  return success();
+}
+
 static LogicalResult bindShapes(ModuleOp module,
                                 ArrayRef<FunctionOpInterface> entries,
+                                const DimensionNames &names,
                                 ArrayRef<ShapeBinding> shapes) {
-  if (shapes.empty())
-    return success();
   module.getContext()->loadDialect<tensor::TensorDialect>();
+  llvm::StringMap<int64_t> symbols;
   for (const ShapeBinding &binding : shapes) {
-    bool found = false;
-    for (FunctionOpInterface func : entries)
-      for (unsigned i = 0, e = func.getNumArguments(); i < e; ++i)
-        if (getArgumentName(func, i) == binding.name) {
-          found = true;
-          if (failed(bindShape(func, i, binding.shape)))
-            return failure();
-        }
-    if (!found)
-      return module.emitError()
-             << "--shape names no argument: '" << binding.name << "'";
+    if (failed(bind(module, entries, names, binding)))
+      return failure();
+    if (names.isTorchSymbol(binding.name))
+      symbols[binding.name] = binding.shape.front();
   }
   for (FunctionOpInterface func : entries) {
+    bindTorchSymbols(func, symbols);
+    if (failed(refineForeignShapes(func)))
+      return failure();
     refineElementwise(func);
     refineSignature(func);
   }
@@ -154,9 +203,35 @@ static LogicalResult bindShapes(ModuleOp module,
   return result;
 }
 
+/// Arguments that are only passed on take the names they have where they
+/// arrive: JAX wraps what it exports with symbolic shapes.
+static void adoptNames(ModuleOp module, ArrayRef<FunctionOpInterface> entries) {
+  SymbolTableCollection symbols;
+  for (FunctionOpInterface func : entries)
+    func.getFunctionBody().walk([&](CallOpInterface call) {
+      auto callee = dyn_cast_if_present<FunctionOpInterface>(
+          call.resolveCallableInTable(&symbols));
+      if (!callee || callee.isExternal() || !callee.isPrivate())
+        return;
+      for (auto [operand, inner] :
+           llvm::zip(call.getArgOperands(), callee.getArguments()))
+        if (auto argument = dyn_cast<BlockArgument>(operand);
+            argument && isa<UnknownLoc>(argument.getLoc()) &&
+            isa<NameLoc>(inner.getLoc()) &&
+            argument.getOwner() == &func.getFunctionBody().front())
+          argument.setLoc(inner.getLoc());
+    });
+}
+
 LogicalResult mlir::es::prepareModule(ModuleOp module,
                                       ArrayRef<FunctionOpInterface> entries,
                                       const ReportOptions &options) {
+  adoptNames(module, entries);
+  if (options.shapes.empty()) {
+    inlinePrivateCallees(module);
+    return success();
+  }
+  DimensionNames names(entries);
   inlinePrivateCallees(module);
-  return bindShapes(module, entries, options.shapes);
+  return bindShapes(module, entries, names, options.shapes);
 }

@@ -10,6 +10,7 @@
 
 #include "es/Report/Options.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::es {
 
@@ -21,6 +22,10 @@ LogicalResult prepareModule(ModuleOp module,
 /// Inlines calls of private functions that are not recursive, and erases what
 /// is no longer named.
 void inlinePrivateCallees(ModuleOp module);
+
+/// Makes results of ops that are not linked in as static as their operands
+/// tell. Fails if the model asserts that it does not take such shapes.
+LogicalResult refineForeignShapes(FunctionOpInterface func);
 
 } // namespace mlir::es
 

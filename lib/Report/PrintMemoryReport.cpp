@@ -64,7 +64,7 @@ void PrintMemoryReportPass::runOnOperation() {
     return signalPassFailure();
   }
   OwningOpRef<ModuleOp> copy = module.clone();
-  FailureOr<MemoryReport> report = buildMemoryReport(*copy, *options);
+  FailureOr<MemoryReport> report = makeMemoryReport(*copy, *options);
   if (failed(report))
     return signalPassFailure();
   if (llvm::Error error = writeLiveRanges(*report)) {

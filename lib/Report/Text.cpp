@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "es/Report/MemoryReport.h"
+#include "PrintSweep.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -150,6 +150,10 @@ static void printRoles(const FunctionReport &function, raw_ostream &os) {
 }
 
 void mlir::es::printText(const MemoryReport &report, raw_ostream &os) {
+  if (report.sweep)
+    printSweep(report, os);
+  if (report.max)
+    printMax(report, os);
   for (const FunctionReport &function : report.functions) {
     os << "@" << function.name << "\n";
     printVerdict(report, function, os);

@@ -14,6 +14,7 @@
 #define ES_FOREIGN_TYPES_H
 
 #include "mlir/IR/Types.h"
+#include "mlir/Support/LLVM.h"
 #include <optional>
 
 namespace mlir::es {
@@ -30,6 +31,10 @@ namespace mlir::es {
 /// Shaped types of the builtin dialect are themselves. Nothing for any other
 /// type: a list, a scalar, a handle.
 std::optional<Type> getForeignShapedType(Type type);
+
+/// `type` with another shape of the same rank, or null if it is a type of which
+/// that cannot be written.
+Type withForeignShape(Type type, ArrayRef<int64_t> shape);
 
 } // namespace mlir::es
 

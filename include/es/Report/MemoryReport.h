@@ -76,6 +76,40 @@ struct FunctionReport {
   std::vector<std::string> explanation;
 };
 
+/// What one graph needs at one size of a dimension.
+struct SweepCell {
+  std::string function, kind;
+  uint64_t peakBytes, arenaBytes;
+  bool isLowerBound;
+};
+
+struct SweepRow {
+  uint64_t size;
+  std::vector<SweepCell> cells;
+};
+
+/// What a dynamic dimension can be.
+struct DimensionBounds {
+  uint64_t min = 1;
+  std::optional<uint64_t> max;
+};
+
+struct SweepReport {
+  std::string dimension;
+  DimensionBounds bounds;
+  std::vector<SweepRow> rows;
+};
+
+/// The largest size of a dimension that fits the budget.
+struct MaxReport {
+  std::string dimension;
+  DimensionBounds bounds;
+  uint64_t size;
+  /// budget: one more does not fit; bounds: the file allows no more; search:
+  /// nothing larger was tried.
+  std::string limitedBy;
+};
+
 struct MemoryReport {
   std::string module;
   ReportOptions options;
@@ -83,6 +117,10 @@ struct MemoryReport {
   std::vector<FunctionReport> functions;
   /// The other public functions: name and peak.
   std::vector<std::pair<std::string, uint64_t>> others;
+  /// With --sweep; then no function is reported in full.
+  std::optional<SweepReport> sweep;
+  /// With --max; the functions are reported at the size that was found.
+  std::optional<MaxReport> max;
 
   /// True if a budget is given and some function exceeds it.
   bool isOverBudget() const;
@@ -92,6 +130,11 @@ struct MemoryReport {
 /// functions are inlined, bound shapes are propagated.
 FailureOr<MemoryReport> buildMemoryReport(ModuleOp module,
                                           const ReportOptions &options);
+
+/// The report that `options` ask for: of the module as it is, at several sizes
+/// of a dynamic dimension, or at the largest size that fits.
+FailureOr<MemoryReport> makeMemoryReport(ModuleOp module,
+                                         const ReportOptions &options);
 
 void printText(const MemoryReport &report, raw_ostream &os);
 /// Writes the file that `options.liveRanges` names, if any.

@@ -26,10 +26,19 @@ struct RawReportOptions {
   std::vector<std::pair<ParameterRule::Kind, std::string>> rules;
 };
 
-/// A shape for an argument.
+/// A shape for an argument, or, with one size, for a dynamic dimension.
 struct ShapeBinding {
   std::string name;
   SmallVector<int64_t> shape;
+};
+
+/// No dimension is larger than this in a sweep or a search.
+constexpr uint64_t kLargestDimension = uint64_t(1) << 31;
+
+/// Sizes of a dynamic dimension to try.
+struct SweepRequest {
+  std::string dimension;
+  SmallVector<uint64_t> sizes;
 };
 
 struct ReportOptions {
@@ -37,6 +46,9 @@ struct ReportOptions {
   MemoryModel model = MemoryModel::InPlace;
   SizeOptions size;
   std::vector<ShapeBinding> shapes;
+  std::optional<SweepRequest> sweep;
+  /// The dimension whose largest size that fits is wanted; none if empty.
+  std::string maxDimension;
   std::optional<uint64_t> budget;
   uint64_t reserve = 0;
   std::string device;
@@ -48,6 +60,10 @@ struct ReportOptions {
   bool timeline = false;
   bool printRoles = false;
   ParameterRules rules;
+
+  /// What a leading dimension counts as that is not bound: the size that the
+  /// name `batch` is given, if it is.
+  std::optional<uint64_t> getBatch() const;
 
   /// Understands `raw`; one error that names the flag if something is wrong.
   static llvm::Expected<ReportOptions> parse(const RawReportOptions &raw,

@@ -1,0 +1,74 @@
+//===- Dimensions.h - Dynamic dimensions by name ----------------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A dynamic dimension has up to three names:
+//
+//   x.0      dimension 0 of argument x
+//   batch    the leading dimension of every argument that has a dynamic one
+//   s0       a symbol of the file: torch.symbolic_int, or a dimension variable
+//            of JAX's shape polymorphism
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_LIB_REPORT_DIMENSIONS_H
+#define ES_LIB_REPORT_DIMENSIONS_H
+
+#include "es/Report/MemoryReport.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace mlir::es {
+
+/// The name of an argument on the command line: that of its annotation, of its
+/// location, or its position.
+std::string getArgumentName(FunctionOpInterface func, unsigned index);
+
+/// One dynamic dimension of an argument.
+struct DimensionSite {
+  FunctionOpInterface func;
+  unsigned argument, dimension;
+  /// The dimension is `factor` times what the name stands for, plus `offset`.
+  int64_t factor = 1, offset = 0;
+};
+
+/// The dimensions of arguments that names stand for.
+class DimensionNames {
+public:
+  explicit DimensionNames(ArrayRef<FunctionOpInterface> entries);
+
+  /// Empty if the name stands for none.
+  ArrayRef<DimensionSite> lookup(StringRef name) const;
+  bool isTorchSymbol(StringRef name) const {
+    return torchSymbols.contains(name);
+  }
+  /// `batch, x.0, s0`, for messages; `nothing` if there is none.
+  std::string list() const;
+
+private:
+  void addArguments(FunctionOpInterface func);
+  void addJaxVariables(FunctionOpInterface func);
+  void addTorchSymbols(FunctionOpInterface func);
+
+  llvm::MapVector<std::string, SmallVector<DimensionSite>,
+                  llvm::StringMap<unsigned>>
+      sites;
+  llvm::StringSet<> torchSymbols;
+};
+
+/// What the file says of a symbol; no bounds for other names.
+DimensionBounds getDimensionBounds(ModuleOp module, StringRef name);
+
+/// Gives every value that torch.bind_symbolic_shape describes the shape it has
+/// where `sizes` are bound.
+void bindTorchSymbols(FunctionOpInterface func,
+                      const llvm::StringMap<int64_t> &sizes);
+
+} // namespace mlir::es
+
+#endif // ES_LIB_REPORT_DIMENSIONS_H

@@ -1,0 +1,112 @@
+//===- Sweep.cpp - The report at several sizes of a dimension -------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every size is an analysis of its own, of a copy of the module in which the
+// dimension is bound.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dimensions.h"
+
+#include "mlir/IR/OwningOpRef.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+static FailureOr<MemoryReport> reportAt(ModuleOp module,
+                                        const ReportOptions &options,
+                                        StringRef dimension, uint64_t size) {
+  ReportOptions bound = options;
+  bound.shapes.push_back({dimension.str(), {int64_t(size)}});
+  OwningOpRef<ModuleOp> copy = module.clone();
+  return buildMemoryReport(*copy, bound);
+}
+
+static LogicalResult checkBounds(ModuleOp module, StringRef name,
+                                 const DimensionBounds &bounds, uint64_t size) {
+  if (size >= bounds.min && size <= bounds.max.value_or(size))
+    return success();
+  InFlightDiagnostic error = module.emitError()
+                             << "'" << name << "' is at least " << bounds.min;
+  if (bounds.max)
+    error << " and at most " << *bounds.max;
+  return error << ", got " << size;
+}
+
+static FailureOr<MemoryReport> sweep(ModuleOp module,
+                                     const ReportOptions &options) {
+  SweepReport table;
+  table.dimension = options.sweep->dimension;
+  table.bounds = getDimensionBounds(module, table.dimension);
+  MemoryReport result;
+  for (uint64_t size : options.sweep->sizes) {
+    if (failed(checkBounds(module, table.dimension, table.bounds, size)))
+      return failure();
+    FailureOr<MemoryReport> report =
+        reportAt(module, options, table.dimension, size);
+    if (failed(report))
+      return failure();
+    SweepRow row{size, {}};
+    for (const FunctionReport &function : report->functions)
+      for (const GraphReport &graph : function.graphs)
+        row.cells.push_back({function.name, graph.kind, graph.peakBytes,
+                             graph.arenaBytes, graph.isLowerBound});
+    table.rows.push_back(std::move(row));
+    result.module = report->module;
+  }
+  result.options = options;
+  result.sweep = std::move(table);
+  return result;
+}
+
+/// Doubles until it does not fit, then halves the interval in which the answer
+/// is. Memory is taken to grow with the dimension.
+static FailureOr<MemoryReport> findMax(ModuleOp module,
+                                       const ReportOptions &options) {
+  StringRef name = options.maxDimension;
+  DimensionBounds bounds = getDimensionBounds(module, name);
+  uint64_t last = bounds.max.value_or(kLargestDimension);
+  uint64_t fits = bounds.min;
+  FailureOr<MemoryReport> best = reportAt(module, options, name, fits);
+  if (failed(best))
+    return failure();
+  if (best->isOverBudget())
+    return module.emitError()
+           << "--max: not even " << fits << " fits: at '" << name
+           << "' = " << fits << " more than the budget of "
+           << formatBytes(*options.budget) << " is needed";
+  // The smallest size that is known not to fit.
+  std::optional<uint64_t> exceeds;
+  while (fits < last && (!exceeds || *exceeds - fits > 1)) {
+    uint64_t next =
+        exceeds ? fits + (*exceeds - fits) / 2 : std::min(last, fits * 2);
+    FailureOr<MemoryReport> report = reportAt(module, options, name, next);
+    if (failed(report))
+      return failure();
+    if (report->isOverBudget()) {
+      exceeds = next;
+      continue;
+    }
+    fits = next;
+    best = std::move(report);
+  }
+  best->options = options;
+  best->max = MaxReport{name.str(), bounds, fits,
+                        exceeds      ? "budget"
+                        : bounds.max ? "bounds"
+                                     : "search"};
+  return best;
+}
+
+FailureOr<MemoryReport>
+mlir::es::makeMemoryReport(ModuleOp module, const ReportOptions &options) {
+  if (options.sweep)
+    return sweep(module, options);
+  if (!options.maxDimension.empty())
+    return findMax(module, options);
+  return buildMemoryReport(module, options);
+}
