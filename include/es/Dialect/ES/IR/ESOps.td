@@ -10,6 +10,7 @@
 
 include "es/Dialect/ES/IR/ESAttributes.td"
 include "es/Dialect/ES/IR/ESGradientOps.td"
+include "es/Dialect/ES/IR/ESStepOps.td"
 include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
