@@ -17,6 +17,7 @@
 #include "es/Dialect/ES/Transforms/Passes.h"
 #include "es/Foreign/Dialects.h"
 #include "es/Report/Passes.h"
+#include "es/Training/Passes.h"
 
 namespace mlir::es {
 
@@ -28,6 +29,7 @@ inline void registerAllDialects(DialectRegistry &registry) {
 inline void registerAllPasses() {
   registerESPasses();
   registerESPipelines();
+  registerESTrainingPasses();
   registerESReportPasses();
 }
 

@@ -253,8 +253,8 @@ void BufferSweep::visitDestination(OpOperand &destination, const OpFacts &facts,
     return allocateOrTakeOver(value, facts);
   }
   BufferId buffer = getBuffer(destination.get());
-  bool allowed =
-      options.model != MemoryModel::Eager || isFreshInit(destination.get());
+  bool allowed = options.model != MemoryModel::Eager || facts.alwaysInPlace ||
+                 isFreshInit(destination.get());
   if (readsOld) {
     if (allowed && mayOverwrite(buffer, op) &&
         !hasConflictingRead(destination, buffer, facts))
@@ -331,7 +331,7 @@ void BufferSweep::allocateOrTakeOver(OpResult value, const OpFacts &facts) {
       return other != value && getBuffer(other) == buffer;
     });
   };
-  if (options.model != MemoryModel::Eager)
+  if (options.model != MemoryModel::Eager || facts.alwaysInPlace)
     for (OpOperand &operand : op->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
       BufferId buffer = getBuffer(operand.get());

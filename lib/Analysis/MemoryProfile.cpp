@@ -202,6 +202,7 @@ LogicalResult ModuleProfiler::measure(MemoryProfile &profile) {
         profile.buffers[id].role = Role::Output;
     }
   }
+  assignTrainingRoles(profile);
   return success();
 }
 

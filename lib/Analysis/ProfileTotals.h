@@ -22,6 +22,9 @@ SignatureBytes getSignatureBytes(const MemoryProfile &profile,
 
 uint64_t getTemporaryPeak(const MemoryProfile &profile);
 
+/// Tells gradients and saved activations of a training step from temporaries.
+void assignTrainingRoles(MemoryProfile &profile);
+
 } // namespace mlir::es
 
 #endif // ES_LIB_ANALYSIS_PROFILETOTALS_H

@@ -26,6 +26,9 @@ std::optional<OpFacts> getControlFlowFacts(Operation *op);
 /// bufferization, memref, affine, vector, ml_program, es.
 std::optional<OpFacts> getUpstreamFacts(Operation *op);
 
+/// Gradients, losses and updates of the es dialect.
+std::optional<OpFacts> getGradientFacts(Operation *op);
+
 std::optional<OpFacts> getTosaFacts(Operation *op);
 
 /// StableHLO, CHLO, MHLO, by name.

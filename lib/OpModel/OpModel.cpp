@@ -52,6 +52,8 @@ OpFacts mlir::es::getDefaultFacts(Operation *op) {
 OpFacts mlir::es::getOpFacts(Operation *op) {
   if (std::optional<OpFacts> facts = getControlFlowFacts(op))
     return *facts;
+  if (std::optional<OpFacts> facts = getGradientFacts(op))
+    return *facts;
   if (std::optional<OpFacts> facts = getTosaFacts(op))
     return *facts;
   if (std::optional<OpFacts> facts = getStableHLOFacts(op))

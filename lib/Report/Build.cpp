@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FunctionBuilder.h"
 #include "Prepare.h"
-#include "es/Analysis/MemoryProfile.h"
 #include "es/OpModel/RoleFacts.h"
 #include "es/Report/MemoryReport.h"
 
@@ -21,13 +21,13 @@ using namespace mlir::es;
 /// by the number the printer would give them.
 static constexpr unsigned kNumberedPoints = 200000;
 
-static std::string printType(Type type) {
+std::string mlir::es::printType(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return text;
 }
 
-static std::string printLocation(Location loc) {
+std::string mlir::es::printLocation(Location loc) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (auto file = dyn_cast<FileLineColLoc>(loc))
@@ -40,50 +40,33 @@ static std::string printLocation(Location loc) {
   return text;
 }
 
-namespace {
-/// Builds the report of one function.
-class FunctionBuilder {
-public:
-  FunctionBuilder(FunctionOpInterface func, const ReportOptions &options,
-                  const ModuleParameters &parameters)
-      : func(func), options(options), parameters(parameters) {}
-  FailureOr<FunctionReport> build();
-  FailureOr<MemoryProfile> profile(SizeOptions size);
-  LogicalResult computeInventory();
-
-private:
-  GraphReport makeGraph(const MemoryProfile &profile);
-  void summarizeParameters(FunctionReport &report);
-  void addBuffers(const MemoryProfile &profile, GraphReport &graph);
-  void addLiveRanges(const MemoryProfile &profile, GraphReport &graph);
-  void addNotes(const MemoryProfile &profile, GraphReport &graph);
-  void explain(const MemoryProfile &profile, FunctionReport &report);
-  std::string nameOf(const MemoryProfile &profile, BufferId id);
-  std::string nameOf(Value value, const ProgramOrder &order);
-  bool hasDynamicBatch();
-
-  FunctionOpInterface func;
-  const ReportOptions &options;
-  const ModuleParameters &parameters;
-  Inventory inventory;
-  std::unique_ptr<AsmState> names;
-};
-} // namespace
-
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//
 
+std::optional<StepStorage> FunctionBuilder::lookUp(Value value) const {
+  if (step) {
+    auto it = step->storages.find(value);
+    if (it == step->storages.end())
+      return std::nullopt;
+    return it->second;
+  }
+  const StorageInfo *info = inventory.lookup(value);
+  if (!info)
+    return std::nullopt;
+  return StepStorage{info->role, info->getStoredType(), info->name};
+}
+
 std::string FunctionBuilder::nameOf(Value value, const ProgramOrder &order) {
-  if (const StorageInfo *info = inventory.lookup(value))
-    return info->name;
+  if (std::optional<StepStorage> storage = lookUp(value))
+    return storage->name;
   if (auto name = dyn_cast<NameLoc>(value.getLoc()))
     return name.getName().str();
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (order.size() <= kNumberedPoints) {
     if (!names)
-      names = std::make_unique<AsmState>(func);
+      names = std::make_unique<AsmState>(step ? step->func : func);
     value.printAsOperand(stream, *names);
     return text;
   }
@@ -146,6 +129,10 @@ void FunctionBuilder::addBuffers(const MemoryProfile &profile,
                                  GraphReport &graph) {
   ArrayRef<Buffer> table = profile.assignment.getBuffers();
   std::vector<BufferId> live;
+  members.clear();
+  if (step)
+    for (auto [value, id] : profile.assignment.getValues())
+      members[id].push_back(value);
   for (BufferId id = 0, e = table.size(); id < e; ++id)
     for (LiveSegment segment : profile.ranges.getSegments(id))
       if (segment.first <= profile.peakPoint &&
@@ -163,8 +150,9 @@ void FunctionBuilder::addBuffers(const MemoryProfile &profile,
     row.role = buffer.role;
     row.type = printType(info.type);
     if (info.root)
-      if (const StorageInfo *storage = inventory.lookup(info.root))
-        row.type = printType(storage->getStoredType());
+      if (std::optional<StepStorage> storage = lookUp(info.root);
+          storage && storage->stored)
+        row.type = printType(storage->stored);
     row.bytes = buffer.bytes;
     row.offset = buffer.offset;
     row.first = buffer.hull.first;
@@ -172,7 +160,9 @@ void FunctionBuilder::addBuffers(const MemoryProfile &profile,
     row.location = printLocation(
         info.root ? info.root.getLoc() : info.copyFor->getOwner()->getLoc());
     const ProgramOrder &order = profile.assignment.getOrder();
-    if (!info.owned)
+    if (buffer.role == Role::SavedActivation)
+      row.why = explainSaved(profile, id);
+    else if (!info.owned)
       row.why = info.isConstant ? "constant" : "owned by the caller";
     else if (order.size() && row.last < order.size())
       row.why = "read until " +
@@ -262,9 +252,10 @@ void FunctionBuilder::addNotes(const MemoryProfile &profile,
                         "fragmentation of the allocator in use");
 }
 
-GraphReport FunctionBuilder::makeGraph(const MemoryProfile &profile) {
+GraphReport FunctionBuilder::makeGraph(const MemoryProfile &profile,
+                                       GraphKind kind) {
   GraphReport graph;
-  graph.kind = "inference";
+  graph.kind = stringifyGraphKind(kind).str();
   graph.peakBytes = profile.peakBytes;
   graph.arenaBytes = profile.arenaBytes;
   graph.naiveBytes = profile.naiveBytes;
@@ -288,7 +279,10 @@ GraphReport FunctionBuilder::makeGraph(const MemoryProfile &profile) {
   addBuffers(profile, graph);
   if (!options.liveRanges.empty())
     addLiveRanges(profile, graph);
-  addNotes(profile, graph);
+  if (kind == GraphKind::Backprop)
+    addTrainingNotes(profile, graph);
+  else
+    addNotes(profile, graph);
   return graph;
 }
 
@@ -367,33 +361,25 @@ FailureOr<MemoryProfile> FunctionBuilder::profile(SizeOptions size) {
   profileOptions.size = size;
   profileOptions.lowerBound = options.lowerBound;
   profileOptions.isDonated = [&](BlockArgument argument) {
-    const StorageInfo *info = inventory.lookup(argument);
+    const StorageInfo *info = step ? nullptr : inventory.lookup(argument);
     return info ? info->donated : isDonatedArgument(argument);
   };
   profileOptions.storageOf = [&](Value value) -> std::pair<Role, Type> {
-    const StorageInfo *info = inventory.lookup(value);
-    if (!info)
-      return {isa<BlockArgument>(value) ? Role::Input : Role::Constant, Type()};
-    return {info->role, info->getStoredType()};
+    if (std::optional<StepStorage> storage = lookUp(value))
+      return {storage->role, storage->stored};
+    return {isa<BlockArgument>(value) ? Role::Input : Role::Constant, Type()};
   };
-  return ModuleProfiler(profileOptions).profile(func);
+  return ModuleProfiler(profileOptions).profile(step ? step->func : func);
 }
 
-FailureOr<FunctionReport> FunctionBuilder::build() {
-  FunctionReport report;
-  report.name = func.getName().str();
-  summarizeParameters(report);
-  // A batch that is given counts as itself wherever its shape does not follow.
-  bool dynamic = hasDynamicBatch() && !options.getBatch();
-  SizeOptions size = options.size;
-  if (dynamic || options.getBatch())
-    size.leadingDynamic = options.getBatch().value_or(1);
+FailureOr<GraphReport> FunctionBuilder::buildInference(FunctionReport &report,
+                                                       SizeOptions size) {
   FailureOr<MemoryProfile> computed = profile(size);
   if (failed(computed))
     return failure();
-  GraphReport graph = makeGraph(*computed);
+  GraphReport graph = makeGraph(*computed, GraphKind::Inference);
   graph.isLowerBound = computed->hasUnknownSizes;
-  if (dynamic) {
+  if (hasDynamicBatch() && !options.getBatch()) {
     std::string note = "batch 1 (the leading dimension is dynamic; bind it "
                        "with --shape): peak";
     for (uint64_t batch : {1, 8, 64}) {
@@ -412,7 +398,26 @@ FailureOr<FunctionReport> FunctionBuilder::build() {
                            " values have a leading dimension that does not "
                            "follow from the arguments: counted as the batch");
   explain(*computed, report);
-  report.graphs.push_back(std::move(graph));
+  return graph;
+}
+
+FailureOr<FunctionReport> FunctionBuilder::build() {
+  FunctionReport report;
+  report.name = func.getName().str();
+  summarizeParameters(report);
+  SizeOptions size = options.size;
+  // A batch that is given counts as itself wherever its shape does not follow.
+  if (options.getBatch() || hasDynamicBatch())
+    size.leadingDynamic = options.getBatch().value_or(1);
+  for (GraphKind kind : options.graphs) {
+    FailureOr<GraphReport> graph = kind == GraphKind::Inference
+                                       ? buildInference(report, size)
+                                       : buildTraining(report, size);
+    if (succeeded(graph))
+      report.graphs.push_back(std::move(*graph));
+    else if (kind == GraphKind::Inference || options.graphsAreExplicit)
+      return failure();
+  }
   unsigned inputs =
       llvm::count_if(inventory.getStorages(), [](const StorageInfo &info) {
         return info.role == Role::Input;
@@ -436,7 +441,8 @@ bool MemoryReport::isOverBudget() const {
     return false;
   return llvm::any_of(functions, [&](const FunctionReport &function) {
     return llvm::any_of(function.graphs, [&](const GraphReport &graph) {
-      return graph.arenaBytes + options.reserve > *options.budget;
+      return graph.kind == stringifyGraphKind(options.budgetGraph) &&
+             graph.arenaBytes + options.reserve > *options.budget;
     });
   });
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "es/Report/Options.h"
+#include "es/Training/Options.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -25,6 +26,39 @@ static llvm::Error makeError(const Parts &...parts) {
 StringRef mlir::es::stringifyMemoryModel(MemoryModel model) {
   static constexpr StringRef names[] = {"eager", "inplace", "fused"};
   return names[unsigned(model)];
+}
+
+StringRef mlir::es::stringifyGraphKind(GraphKind kind) {
+  static constexpr StringRef names[] = {"inference", "backprop"};
+  return names[unsigned(kind)];
+}
+
+static std::optional<GraphKind> parseGraphKind(StringRef name) {
+  return llvm::StringSwitch<std::optional<GraphKind>>(name)
+      .Case("inference", GraphKind::Inference)
+      .Case("backprop", GraphKind::Backprop)
+      .Default(std::nullopt);
+}
+
+/// The graphs, each once.
+static llvm::Error parseGraphs(const RawReportOptions &raw,
+                               ReportOptions &options) {
+  if (raw.graphs == "all") {
+    options.graphs = {GraphKind::Inference, GraphKind::Backprop};
+    return llvm::Error::success();
+  }
+  options.graphsAreExplicit = true;
+  SmallVector<StringRef> parts;
+  StringRef(raw.graphs).split(parts, ',');
+  for (StringRef part : parts) {
+    std::optional<GraphKind> kind = parseGraphKind(part.trim());
+    if (!kind)
+      return makeError("--graphs expects inference, backprop or both, got '",
+                       raw.graphs, "'");
+    if (!llvm::is_contained(options.graphs, *kind))
+      options.graphs.push_back(*kind);
+  }
+  return llvm::Error::success();
 }
 
 llvm::Expected<uint64_t> mlir::es::parseByteSize(StringRef text) {
@@ -135,10 +169,12 @@ static llvm::Error applySizes(const RawReportOptions &raw,
     StringRef size = raw.budget;
     auto [graph, rest] = size.split(':');
     if (size.contains(':')) {
-      if (graph != "inference")
+      std::optional<GraphKind> kind = parseGraphKind(graph);
+      if (!kind || !llvm::is_contained(options.graphs, *kind))
         return makeError("--budget expects a graph that is reported "
-                         "(inference), got '",
+                         "(inference, backprop), got '",
                          graph, "'");
+      options.budgetGraph = *kind;
       size = rest;
     }
     llvm::Expected<uint64_t> budget = parseByteSize(size);
@@ -157,8 +193,8 @@ llvm::Expected<ReportOptions> ReportOptions::parse(const RawReportOptions &raw,
   for (StringRef part : parts) {
     options.entries.push_back(part.trim().ltrim('@').str());
   }
-  if (raw.graphs != "inference")
-    return makeError("--graphs expects inference, got '", raw.graphs, "'");
+  if (llvm::Error error = parseGraphs(raw, options))
+    return std::move(error);
   auto model = llvm::StringSwitch<std::optional<MemoryModel>>(raw.model)
                    .Case("eager", MemoryModel::Eager)
                    .Case("inplace", MemoryModel::InPlace)
@@ -194,6 +230,12 @@ llvm::Expected<ReportOptions> ReportOptions::parse(const RawReportOptions &raw,
   else if (raw.unknownSizes != "error")
     return makeError("--unknown-sizes expects error or lower-bound, got '",
                      raw.unknownSizes, "'");
+  llvm::Expected<TrainingOptions> training =
+      parseTrainingOptions(collectTrainingOptions(raw), context);
+  if (!training)
+    return training.takeError();
+  options.training = *training;
+  options.training.eager = options.model == MemoryModel::Eager;
   options.explain = raw.explain;
   options.liveRanges = raw.liveRanges;
   options.timeline = raw.timeline;

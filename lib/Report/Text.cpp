@@ -57,6 +57,8 @@ static void printVerdict(const MemoryReport &report,
          << formatBytes(graph.peakBytes);
     separator = ",";
   }
+  for (const auto &[kind, why] : function.missing)
+    os << separator << " " << kind << " not reported";
   os << "\n";
   separator = "assumed: ";
   for (const std::string &assumption : function.assumptions) {
@@ -170,6 +172,8 @@ void mlir::es::printText(const MemoryReport &report, raw_ostream &os) {
       for (auto [point, bytes] : llvm::enumerate(graph.timeline))
         os << "  " << point << " " << bytes << "\n";
     }
+    for (const auto &[kind, why] : function.missing)
+      os << "\n  note: " << kind << " is not reported: " << why << "\n";
     if (report.options.printRoles)
       printRoles(function, os);
     for (const std::string &text : function.explanation)

@@ -61,7 +61,7 @@ class ReportTest(unittest.TestCase):
     def test_table(self):
         lines = str(es_opt.report(TEXT)).splitlines()
         self.assertIn("@f: 1 parameters, 128 elements, 512 B", lines[0])
-        self.assertTrue(any(l.split() == ["peak", "896", "B"] for l in lines), lines)
+        self.assertTrue(any(l.split()[:3] == ["peak", "896", "B"] for l in lines), lines)
         self.assertTrue(any(l.split()[:2] == ["trainable", "parameter"] for l in lines))
         self.assertEqual(lines[-1], "@g: peak 64 B")
 

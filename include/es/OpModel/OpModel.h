@@ -93,6 +93,10 @@ struct OpFacts {
   /// False if these facts are the conservative default for an op that no
   /// interface or table describes.
   bool known = true;
+  /// Destinations are overwritten and dying operands taken over in every memory
+  /// model: what accumulates gradients and updates parameters does so even
+  /// where ops run one by one.
+  bool alwaysInPlace = false;
   /// Bytes of scratch memory that the op needs while it runs.
   uint64_t workspaceBytes = 0;
 };

@@ -73,6 +73,8 @@ struct FunctionReport {
   std::vector<GraphReport> graphs;
   std::vector<RoleLine> roles;
   std::vector<std::string> assumptions;
+  /// Graphs that could not be built, and why.
+  std::vector<std::pair<std::string, std::string>> missing;
   std::vector<std::string> explanation;
 };
 

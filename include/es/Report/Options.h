@@ -11,6 +11,7 @@
 #include "es/Analysis/Buffers.h"
 #include "es/Analysis/Parameters.h"
 #include "es/Analysis/StorageSize.h"
+#include "es/Training/TrainingGraph.h"
 #include "llvm/Support/Error.h"
 #include <string>
 #include <vector>
@@ -41,7 +42,16 @@ struct SweepRequest {
   SmallVector<uint64_t> sizes;
 };
 
+/// A program that is analysed.
+enum class GraphKind : uint8_t { Inference, Backprop };
+StringRef stringifyGraphKind(GraphKind kind);
+
 struct ReportOptions {
+  /// In the order of the report. Those that were not asked for by name are left
+  /// out, with a note, where they cannot be built.
+  SmallVector<GraphKind, 3> graphs;
+  bool graphsAreExplicit = false;
+  TrainingOptions training;
   SmallVector<std::string> entries;
   MemoryModel model = MemoryModel::InPlace;
   SizeOptions size;
@@ -50,6 +60,7 @@ struct ReportOptions {
   /// The dimension whose largest size that fits is wanted; none if empty.
   std::string maxDimension;
   std::optional<uint64_t> budget;
+  GraphKind budgetGraph = GraphKind::Inference;
   uint64_t reserve = 0;
   std::string device;
   unsigned top = 10;

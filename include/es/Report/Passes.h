@@ -8,6 +8,8 @@
 #ifndef ES_REPORT_PASSES_H
 #define ES_REPORT_PASSES_H
 
+#include "es/Dialect/ES/IR/ES.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

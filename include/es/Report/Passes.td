@@ -26,7 +26,9 @@ def PrintMemoryReport : Pass<"es-print-memory-report", "::mlir::ModuleOp"> {
       --pass-pipeline='builtin.module(es-print-memory-report{budget=24GiB})'
     ```
   }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::es::ESDialect"];
 }
 
 def AnnotateMemory : Pass<"es-annotate-memory", "::mlir::ModuleOp"> {

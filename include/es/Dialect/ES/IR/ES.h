@@ -38,6 +38,12 @@ uint32_t hashParameterName(llvm::StringRef name);
 /// dictionaries {param = #es.param, type, symbol}; `symbol` for globals only.
 constexpr llvm::StringLiteral kParametersAttrName = "es.parameters";
 
+/// The attribute of an argument that holds a state of the optimizer.
+constexpr llvm::StringLiteral kOptimizerStateAttrName = "es.optimizer_state";
+
+/// The attribute of an es.vjp that names the parameter whose gradient it makes.
+constexpr llvm::StringLiteral kGradientOfAttrName = "es.gradient_of";
+
 /// True if the rule depends on how many steps were made.
 bool readsStep(OptimizerKind kind);
 

@@ -1,0 +1,97 @@
+//===- TrainingGraph.h - One step of training, as IR ------------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From a model, a function that runs it, computes a loss, the gradient of every
+// trainable parameter, and updates them. The analyses see a program like any
+// other: what a gradient reads lives until then, what is frozen has no
+// gradient, no state, and keeps nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_TRAINING_TRAININGGRAPH_H
+#define ES_TRAINING_TRAININGGRAPH_H
+
+#include "es/Analysis/Buffers.h"
+#include "es/Analysis/Parameters.h"
+
+namespace mlir::es {
+
+/// What is minimised.
+enum class LossChoice : uint8_t {
+  /// A scalar float result; else `CrossEntropy` on the first float result of
+  /// rank 2 and more; else `Sum`.
+  Automatic,
+  Result,
+  CrossEntropy,
+  MeanSquare,
+  Sum
+};
+
+/// How long gradients live.
+enum class GradientLifetime : uint8_t {
+  /// All of them until the last parameter is updated.
+  Step,
+  /// Each until its own parameter is updated, which happens as soon as nothing
+  /// reads the old parameter any more.
+  Update
+};
+
+struct TrainingOptions {
+  LossChoice loss = LossChoice::Automatic;
+  /// The result that is the loss, for `LossChoice::Result`.
+  unsigned lossResult = 0;
+  OptimizerKind optimizer = OptimizerKind::adamw;
+  OptimizerImpl impl = OptimizerImpl::fused;
+  double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  double weightDecay = 0.01;
+  DecayKind decay = DecayKind::decoupled;
+  /// Copies of a parameter that an update works in; by default what `impl` of
+  /// PyTorch has.
+  std::optional<unsigned> temporaries;
+  /// A copy of each parameter of less than 32 bits at full precision.
+  bool masterWeights = false;
+  /// Element types; null for those of the parameter and f32.
+  Type gradType, stateType;
+  GradientLifetime lifetime = GradientLifetime::Step;
+  /// One op for all gradients of an op, and everything kept as it is: what
+  /// frameworks do that run op by op.
+  bool eager = false;
+};
+
+/// What an argument or a constant of the training step is for. A null type
+/// means the value's own.
+struct StepStorage {
+  Role role = Role::Input;
+  Type stored;
+  std::string name;
+};
+
+struct TrainingGraph {
+  FunctionOpInterface func;
+  /// Arguments and constants of `func`.
+  llvm::DenseMap<Value, StepStorage> storages;
+  /// Trainable parameters and their gradients, in the order of updates.
+  std::vector<std::pair<std::string, Value>> gradients;
+  /// What was assumed, in words.
+  std::string loss;
+  /// Trainable parameters that the loss does not depend on.
+  std::vector<std::string> unreached;
+  /// Ops whose derivative nothing describes.
+  llvm::MapVector<StringRef, unsigned> conservativeOps;
+};
+
+/// Adds the training step of `model` to its module, as a function called
+/// `<model>.training_step`. Fails, with a diagnostic, if nothing is trainable,
+/// if the loss depends on no trainable parameter (a note names the op that cuts
+/// the way), or if an op on the way cannot be differentiated.
+FailureOr<TrainingGraph> buildTrainingGraph(FunctionOpInterface model,
+                                            const Inventory &inventory,
+                                            const TrainingOptions &options);
+
+} // namespace mlir::es
+
+#endif // ES_TRAINING_TRAININGGRAPH_H

@@ -1,0 +1,64 @@
+//===- FunctionBuilder.h - The report of one function -----------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_LIB_REPORT_FUNCTIONBUILDER_H
+#define ES_LIB_REPORT_FUNCTIONBUILDER_H
+
+#include "es/Analysis/MemoryProfile.h"
+#include "es/Report/MemoryReport.h"
+#include "es/Training/TrainingGraph.h"
+
+#include "mlir/IR/AsmState.h"
+
+namespace mlir::es {
+
+std::string printType(Type type);
+std::string printLocation(Location loc);
+
+/// Builds the report of one function.
+class FunctionBuilder {
+public:
+  FunctionBuilder(FunctionOpInterface func, const ReportOptions &options,
+                  const ModuleParameters &parameters)
+      : func(func), options(options), parameters(parameters) {}
+  FailureOr<FunctionReport> build();
+  FailureOr<MemoryProfile> profile(SizeOptions size);
+  LogicalResult computeInventory();
+
+private:
+  FailureOr<GraphReport> buildInference(FunctionReport &report,
+                                        SizeOptions size);
+  FailureOr<GraphReport> buildTraining(FunctionReport &report,
+                                       SizeOptions size);
+  void addTrainingNotes(const MemoryProfile &profile, GraphReport &graph);
+  GraphReport makeGraph(const MemoryProfile &profile, GraphKind kind);
+  void summarizeParameters(FunctionReport &report);
+  void addBuffers(const MemoryProfile &profile, GraphReport &graph);
+  void addLiveRanges(const MemoryProfile &profile, GraphReport &graph);
+  void addNotes(const MemoryProfile &profile, GraphReport &graph);
+  void explain(const MemoryProfile &profile, FunctionReport &report);
+  std::string nameOf(const MemoryProfile &profile, BufferId id);
+  std::string nameOf(Value value, const ProgramOrder &order);
+  std::string explainSaved(const MemoryProfile &profile, BufferId id);
+  /// What an argument or constant of the graph at hand is for.
+  std::optional<StepStorage> lookUp(Value value) const;
+  bool hasDynamicBatch();
+
+  FunctionOpInterface func;
+  const ReportOptions &options;
+  const ModuleParameters &parameters;
+  Inventory inventory;
+  /// The training step, while that is the graph at hand.
+  const TrainingGraph *step = nullptr;
+  /// The values in each buffer, where reasons for keeping them are given.
+  llvm::DenseMap<BufferId, SmallVector<Value, 2>> members;
+  std::unique_ptr<AsmState> names;
+};
+
+} // namespace mlir::es
+
+#endif // ES_LIB_REPORT_FUNCTIONBUILDER_H

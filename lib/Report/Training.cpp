@@ -1,0 +1,120 @@
+//===- Training.cpp - The training step in the report ---------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FunctionBuilder.h"
+
+#include "es/Dialect/ES/IR/ES.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+namespace {
+/// Keeps the first error for the report instead of printing it.
+class ErrorCollector {
+public:
+  explicit ErrorCollector(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
+              text.empty()) {
+            text = diagnostic.str();
+            for (Diagnostic &note : diagnostic.getNotes())
+              text += "; " + note.str();
+          }
+          return success();
+        }) {}
+  std::string text;
+
+private:
+  ScopedDiagnosticHandler handler;
+};
+} // namespace
+
+FailureOr<GraphReport> FunctionBuilder::buildTraining(FunctionReport &report,
+                                                      SizeOptions size) {
+  std::optional<ErrorCollector> errors;
+  if (!options.graphsAreExplicit)
+    errors.emplace(func->getContext());
+  auto fail = [&]() -> FailureOr<GraphReport> {
+    if (errors)
+      report.missing.push_back({"backprop", errors->text});
+    return failure();
+  };
+  // In a pass they are loaded already: its dependent dialects.
+  func->getContext()->loadDialect<ESDialect, arith::ArithDialect>();
+  FailureOr<TrainingGraph> training =
+      buildTrainingGraph(func, inventory, options.training);
+  if (failed(training))
+    return fail();
+  step = &*training;
+  names.reset();
+  FailureOr<MemoryProfile> computed = profile(size);
+  FailureOr<GraphReport> graph = failure();
+  if (succeeded(computed)) {
+    graph = makeGraph(*computed, GraphKind::Backprop);
+    graph->isLowerBound = computed->hasUnknownSizes;
+    report.assumptions.push_back(training->loss + " (--loss)");
+    report.assumptions.push_back(
+        (stringifyOptimizerKind(options.training.optimizer) + " " +
+         stringifyOptimizerImpl(options.training.impl) +
+         " (--optimizer, --optimizer-impl)")
+            .str());
+  }
+  step = nullptr;
+  names.reset();
+  training->func->erase();
+  return succeeded(graph) ? std::move(graph) : fail();
+}
+
+/// Whose gradient reads a saved activation.
+std::string FunctionBuilder::explainSaved(const MemoryProfile &profile,
+                                          BufferId id) {
+  const ProgramOrder &order = profile.assignment.getOrder();
+  VjpOp last, first;
+  // The earliest gradient of a parameter among the readers, else the last
+  // reader of any kind.
+  auto visit = [&](Value value) {
+    for (Operation *user : value.getUsers()) {
+      auto vjp = dyn_cast<VjpOp>(user);
+      if (!vjp || !order.contains(vjp))
+        continue;
+      if (vjp->hasAttr(kGradientOfAttrName) &&
+          (!first || order.getBegin(vjp) < order.getBegin(first)))
+        first = vjp;
+      if (!last || order.getBegin(last) < order.getBegin(vjp))
+        last = vjp;
+    }
+  };
+  if (auto it = members.find(id); it != members.end())
+    llvm::for_each(it->second, visit);
+  if (first)
+    return "kept for the gradient of " +
+           first->getAttrOfType<StringAttr>(kGradientOfAttrName).str();
+  if (last)
+    return "kept for the gradient of " + last.getOf().str() + " at " +
+           printLocation(last.getLoc());
+  return "";
+}
+
+void FunctionBuilder::addTrainingNotes(const MemoryProfile &profile,
+                                       GraphReport &graph) {
+  for (const auto &[name, count] : step->conservativeOps) {
+    graph.exact = false;
+    graph.notes.push_back((llvm::Twine(count) + " x '" + name +
+                           "' has no known derivative: its gradient keeps "
+                           "every operand and result")
+                              .str());
+  }
+  if (!step->unreached.empty()) {
+    std::string text = "no gradient reaches: ";
+    llvm::raw_string_ostream stream(text);
+    llvm::interleaveComma(step->unreached, stream);
+    graph.notes.push_back(text);
+  }
+  graph.exact &= profile.conservativeOps.empty();
+}

@@ -1,0 +1,137 @@
+//===- Losses.cpp - What is minimised -------------------------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A model that returns a scalar float returns its loss. For any other, a loss
+// is assumed, and the report says which.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TrainingStep.h"
+
+#include "es/OpModel/Derivatives.h"
+#include "es/OpModel/RoleFacts.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+static bool isScalar(Type type) {
+  if (isa<FloatType>(type))
+    return true;
+  ShapedType shaped = getCarriedShape(type);
+  return shaped && shaped.hasStaticShape() && shaped.getNumElements() == 1;
+}
+
+static bool isFloat(Type type) {
+  if (isa<FloatType>(type))
+    return true;
+  ShapedType shaped = getCarriedShape(type);
+  return shaped && isa<FloatType>(shaped.getElementType());
+}
+
+static bool isPrediction(Type type) {
+  ShapedType shaped = getCarriedShape(type);
+  return shaped && shaped.hasRank() && shaped.getRank() >= 2 && isFloat(type);
+}
+
+template <typename Predicate>
+static std::optional<unsigned> findResult(ValueRange results,
+                                          Predicate predicate) {
+  for (auto [index, value] : llvm::enumerate(results))
+    if (predicate(value.getType()))
+      return index;
+  return std::nullopt;
+}
+
+/// The argument that holds the labels or the target.
+static Value addTarget(TrainingStep &step, Type type, StringRef name) {
+  return step.addArgument(type, Role::Input, name);
+}
+
+static Value createCrossEntropy(TrainingStep &step, Value prediction) {
+  ShapedType type = getCarriedShape(prediction.getType());
+  OpBuilder &builder = step.builder;
+  auto labels = RankedTensorType::get(type.getShape().drop_back(),
+                                      builder.getIntegerType(32));
+  Value target = addTarget(step, labels, "labels");
+  // Below f32 the logarithms would have too few digits.
+  Type element = type.getElementType();
+  if (element.getIntOrFloatBitWidth() < 32)
+    element = builder.getF32Type();
+  auto loss = LossOp::create(
+      builder, prediction.getLoc(), RankedTensorType::get({}, element),
+      RankedTensorType::get(type.getShape(), element),
+      LossKindAttr::get(builder.getContext(), LossKind::xent), prediction,
+      target);
+  return loss.getLoss();
+}
+
+static Value createLossOn(TrainingStep &step, Value prediction, LossKind kind) {
+  OpBuilder &builder = step.builder;
+  ShapedType type = getCarriedShape(prediction.getType());
+  Value target;
+  if (kind == LossKind::mse)
+    target = addTarget(step, prediction.getType(), "target");
+  auto loss = LossOp::create(
+      builder, prediction.getLoc(),
+      RankedTensorType::get({}, type.getElementType()), Type(),
+      LossKindAttr::get(builder.getContext(), kind), prediction, target);
+  return loss.getLoss();
+}
+
+FailureOr<Value> TrainingStep::createLoss() {
+  Operation *terminator = body().getTerminator();
+  SmallVector<Value> results(terminator->getOperands());
+  LossChoice choice = options.loss;
+  auto describe = [&](StringRef what, unsigned index) {
+    graph.loss = (what + " result " + Twine(index)).str();
+    return results[index];
+  };
+  if (choice == LossChoice::Result) {
+    if (options.lossResult >= results.size() ||
+        !isScalar(results[options.lossResult].getType()) ||
+        !isFloat(results[options.lossResult].getType()))
+      return model->emitError()
+             << "--loss=" << options.lossResult
+             << " expects the number of a scalar float result, got "
+             << (options.lossResult < results.size()
+                     ? "one that is not"
+                     : "one that does not exist");
+    return describe("loss is", options.lossResult);
+  }
+  if (choice == LossChoice::Automatic) {
+    auto scalar = findResult(
+        results, [](Type type) { return isScalar(type) && isFloat(type); });
+    if (scalar)
+      return describe("loss is", *scalar);
+  }
+  if (choice == LossChoice::Automatic || choice == LossChoice::CrossEntropy) {
+    if (auto index = findResult(results, isPrediction))
+      return createCrossEntropy(
+          *this, describe(choice == LossChoice::Automatic
+                              ? "assumed loss: softmax cross entropy of"
+                              : "loss: softmax cross entropy of",
+                          *index));
+    if (choice == LossChoice::CrossEntropy)
+      return model->emitError("--loss=xent expects a float result of rank 2 or "
+                              "more");
+  }
+  auto index = findResult(results, [](Type type) {
+    return isFloat(type) && getCarriedShape(type);
+  });
+  if (!index)
+    return model->emitError(
+        "no float result that a loss could be computed from");
+  if (choice == LossChoice::MeanSquare)
+    return createLossOn(*this, describe("loss: mean square error of", *index),
+                        LossKind::mse);
+  return createLossOn(*this,
+                      describe(choice == LossChoice::Automatic
+                                   ? "assumed loss: sum of"
+                                   : "loss: sum of",
+                               *index),
+                      LossKind::sum);
+}

@@ -1,0 +1,103 @@
+//===- Options.cpp - The options of a training step, as text --------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "es/Training/Options.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+static llvm::Error makeError(const llvm::Twine &text) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
+}
+
+static llvm::Error parseLoss(StringRef text, TrainingOptions &options) {
+  if (text == "auto")
+    options.loss = LossChoice::Automatic;
+  else if (text == "xent")
+    options.loss = LossChoice::CrossEntropy;
+  else if (text == "mse")
+    options.loss = LossChoice::MeanSquare;
+  else if (text == "sum")
+    options.loss = LossChoice::Sum;
+  else if (text.getAsInteger(10, options.lossResult))
+    return makeError("--loss expects auto, xent, mse, sum or the number of a "
+                     "result, got '" +
+                     text + "'");
+  else
+    options.loss = LossChoice::Result;
+  return llvm::Error::success();
+}
+
+static llvm::Error parseOptimizer(const RawTrainingOptions &raw,
+                                  TrainingOptions &options) {
+  std::optional<OptimizerKind> kind = symbolizeOptimizerKind(raw.optimizer);
+  if (!kind)
+    return makeError("--optimizer expects sgd, momentum, lion, adam, adamw, "
+                     "adamw8bit or adafactor, got '" +
+                     raw.optimizer + "'");
+  options.optimizer = *kind;
+  if (*kind != OptimizerKind::adamw && *kind != OptimizerKind::adamw8bit)
+    options.decay = DecayKind::none;
+  std::optional<OptimizerImpl> impl = symbolizeOptimizerImpl(raw.optimizerImpl);
+  if (!impl)
+    return makeError("--optimizer-impl expects fused, loop or foreach, got '" +
+                     raw.optimizerImpl + "'");
+  options.impl = *impl;
+  if (raw.optimizerTemporaries.empty())
+    return llvm::Error::success();
+  unsigned count;
+  if (StringRef(raw.optimizerTemporaries).getAsInteger(10, count))
+    return makeError("--optimizer-temporaries expects a number, got '" +
+                     raw.optimizerTemporaries + "'");
+  options.temporaries = count;
+  return llvm::Error::success();
+}
+
+/// An element type; none for an empty text.
+static llvm::Error parseElement(StringRef flag, StringRef text,
+                                bool allowIntegers, MLIRContext *context,
+                                Type &type) {
+  if (text.empty())
+    return llvm::Error::success();
+  // The parser would print what is wrong with the text; we say it ourselves.
+  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) {});
+  type = parseType(text, context);
+  if (type && (isa<FloatType>(type) || (allowIntegers && type.isInteger())))
+    return llvm::Error::success();
+  return makeError("--" + flag + " expects " +
+                   (allowIntegers ? "a number type" : "a float type") +
+                   ", got '" + text + "'");
+}
+
+llvm::Expected<TrainingOptions>
+mlir::es::parseTrainingOptions(const RawTrainingOptions &raw,
+                               MLIRContext *context) {
+  TrainingOptions options;
+  if (llvm::Error error = parseLoss(raw.loss, options))
+    return std::move(error);
+  if (llvm::Error error = parseOptimizer(raw, options))
+    return std::move(error);
+  if (llvm::Error error = parseElement("grad-dtype", raw.gradType, false,
+                                       context, options.gradType))
+    return std::move(error);
+  if (llvm::Error error = parseElement("state-dtype", raw.stateType, true,
+                                       context, options.stateType))
+    return std::move(error);
+  if (raw.gradLifetime == "update")
+    options.lifetime = GradientLifetime::Update;
+  else if (raw.gradLifetime != "step")
+    return makeError("--grad-lifetime expects step or update, got '" +
+                     raw.gradLifetime + "'");
+  if (options.lifetime == GradientLifetime::Update &&
+      options.impl == OptimizerImpl::foreach)
+    return makeError("--grad-lifetime=update updates one parameter at a time, "
+                     "--optimizer-impl=foreach all of them at once");
+  options.masterWeights = raw.masterWeights;
+  return options;
+}

@@ -1,0 +1,226 @@
+//===- TrainingGraph.cpp - One step of training, as IR --------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The step works on a copy of the model. Trainable constants and globals become
+// arguments of it, as parameters that can be updated have to be.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TrainingStep.h"
+
+#include "es/OpModel/OpModel.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+static constexpr llvm::StringLiteral kWritable = "bufferization.writable";
+
+Value TrainingStep::addArgument(Type type, Role role, StringRef name,
+                                bool isDonated) {
+  unsigned index = graph.func.getNumArguments();
+  MLIRContext *context = model->getContext();
+  Location loc = NameLoc::get(StringAttr::get(context, name), model->getLoc());
+  NamedAttrList attrs;
+  if (isDonated)
+    attrs.set(kWritable, BoolAttr::get(context, true));
+  if (role == Role::OptimizerState)
+    attrs.set(kOptimizerStateAttrName, UnitAttr::get(context));
+  (void)graph.func.insertArgument(index, type, attrs.getDictionary(context),
+                                  loc);
+  Value argument = graph.func.getArgument(index);
+  graph.storages[argument] = {role, Type(), name.str()};
+  return argument;
+}
+
+//===----------------------------------------------------------------------===//
+// The copy of the model
+//===----------------------------------------------------------------------===//
+
+LogicalResult TrainingStep::cloneModel() {
+  if (!model.getFunctionBody().hasOneBlock() ||
+      model.getFunctionBody().front().empty())
+    return model->emitError(
+        "a training step expects a function of one block; structured control "
+        "flow (scf) can be differentiated, branches between blocks cannot");
+  std::string name = (model.getName() + ".training_step").str();
+  Operation *parent = model->getParentOp();
+  while (SymbolTable::lookupSymbolIn(parent, name))
+    name += "_";
+  Operation *clone = model->clone(mapping);
+  SymbolTable::setSymbolName(clone, name);
+  model->getBlock()->getOperations().insertAfter(model->getIterator(), clone);
+  graph.func = cast<FunctionOpInterface>(clone);
+  // Which argument becomes which result is no longer so.
+  clone->removeAttr("res_attrs");
+  for (unsigned i = 0, e = graph.func.getNumArguments(); i < e; ++i) {
+    graph.func.removeArgAttr(i, "tf.aliasing_output");
+    graph.func.removeArgAttr(i, "jax.buffer_donor");
+    const StorageInfo *info = inventory.lookup(model.getArgument(i));
+    if (info && info->donated)
+      graph.func.setArgAttr(i, kWritable, builder.getBoolAttr(true));
+    else
+      graph.func.removeArgAttr(i, kWritable);
+  }
+  builder.setInsertionPoint(body().getTerminator());
+  return success();
+}
+
+/// A trainable parameter as an argument, whatever it is in the model.
+void TrainingStep::addParameter(const StorageInfo &info) {
+  Value value = mapping.lookup(info.value);
+  if (!isa<BlockArgument>(value)) {
+    Value argument =
+        addArgument(value.getType(), Role::TrainableParameter, info.name);
+    // Every load of a global is the same parameter.
+    model.getFunctionBody().walk([&](Operation *op) {
+      for (Value result : op->getResults()) {
+        if (inventory.lookup(result) != &info)
+          continue;
+        Value copy = mapping.lookup(result);
+        copy.replaceAllUsesWith(argument);
+        hoisted.insert(copy.getDefiningOp());
+      }
+    });
+    value = argument;
+  }
+  auto argument = cast<BlockArgument>(value);
+  IntegerAttr id;
+  if (info.id && *info.id != hashParameterName(info.name))
+    id = builder.getI32IntegerAttr(*info.id);
+  auto attr = ParamAttr::get(model->getContext(), Trainability::Trainable,
+                             builder.getStringAttr(info.name), id, info.stored,
+                             info.param ? info.param.getSigma() : FloatAttr(),
+                             info.param ? info.param.getLr() : FloatAttr());
+  graph.func.setArgAttr(argument.getArgNumber(), "es.param", attr);
+  graph.storages[value] = {Role::TrainableParameter, info.getStoredType(),
+                           info.name};
+  resident.insert(value);
+  parameters.push_back({&info, value, {}, {}, {}});
+}
+
+void TrainingStep::addStorages() {
+  for (const StorageInfo &info : inventory.getStorages()) {
+    if (!info.value)
+      continue;
+    if (info.role == Role::TrainableParameter) {
+      addParameter(info);
+      continue;
+    }
+    Value value = mapping.lookup(info.value);
+    graph.storages[value] = {info.role, info.getStoredType(), info.name};
+    if (info.role == Role::FrozenParameter || info.role == Role::Constant)
+      resident.insert(value);
+  }
+  for (Operation *op : hoisted)
+    if (op->use_empty())
+      op->erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+LogicalResult TrainingStep::differentiate(Value loss) {
+  llvm::MapVector<Value, StringAttr> values;
+  llvm::DenseMap<Operation *, SmallVector<unsigned, 1>> firstUsers;
+  for (auto [index, parameter] : llvm::enumerate(parameters)) {
+    values[parameter.value] = builder.getStringAttr(parameter.info->name);
+    Operation *first = nullptr;
+    for (Operation *user : parameter.value.getUsers()) {
+      while (user->getBlock() != &body())
+        user = user->getParentOp();
+      if (!first || user->isBeforeInBlock(first))
+        first = user;
+    }
+    if (first)
+      firstUsers[first].push_back(index);
+  }
+  ReverseSweep sweep(builder, options, values, resident);
+  sweep.findActive(body());
+  if (!sweep.isActive(loss)) {
+    InFlightDiagnostic error =
+        model->emitError("the loss depends on no trainable parameter");
+    if (Operation *cut = sweep.findCut(loss))
+      error.attachNote(cut->getLoc())
+          << "no gradient flows through '" << cut->getName() << "'";
+    return error;
+  }
+  Value seed = SplatOp::create(builder, loss.getLoc(), loss.getType(),
+                               builder.getF64FloatAttr(1.0));
+  sweep.addCotangent(loss.getLoc(), loss, seed);
+  auto finishParameters = [&](Operation *op) {
+    auto it = firstUsers.find(op);
+    if (it == firstUsers.end())
+      return;
+    for (unsigned index : it->second) {
+      Parameter &parameter = parameters[index];
+      parameter.gradient = sweep.getCotangent(parameter.value);
+      if (parameter.gradient && options.lifetime == GradientLifetime::Update)
+        update(parameter);
+    }
+  };
+  if (failed(sweep.run(body(), finishParameters)))
+    return failure();
+  // Frameworks that run op by op hold the seed until the backward pass ends.
+  if (options.eager)
+    ReleaseOp::create(builder, loss.getLoc(), seed);
+  graph.conservativeOps = std::move(sweep.conservativeOps);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+void TrainingStep::finish(Value loss) {
+  SmallVector<Value> results = {loss};
+  for (Parameter &parameter : parameters) {
+    if (!parameter.gradient) {
+      graph.unreached.push_back(parameter.info->name);
+      continue;
+    }
+    graph.gradients.push_back({parameter.info->name, parameter.gradient});
+    results.push_back(parameter.updated.front());
+  }
+  for (Parameter &parameter : parameters)
+    if (parameter.gradient)
+      llvm::append_range(results, ArrayRef(parameter.updated).drop_front());
+  body().getTerminator()->setOperands(results);
+  graph.func.setType(
+      graph.func.cloneTypeWith(graph.func.getFunctionBody().getArgumentTypes(),
+                               ValueRange(results).getTypes()));
+}
+
+FailureOr<TrainingGraph> TrainingStep::build() {
+  if (failed(cloneModel()))
+    return failure();
+  auto fail = [&]() -> FailureOr<TrainingGraph> {
+    graph.func->erase();
+    return failure();
+  };
+  addStorages();
+  if (parameters.empty()) {
+    model->emitError("no trainable parameter; name some with '--train'");
+    return fail();
+  }
+  FailureOr<Value> loss = createLoss();
+  if (failed(loss) || failed(differentiate(*loss)))
+    return fail();
+  if (options.lifetime == GradientLifetime::Step)
+    updateAll();
+  finish(*loss);
+  return std::move(graph);
+}
+
+FailureOr<TrainingGraph>
+mlir::es::buildTrainingGraph(FunctionOpInterface model,
+                             const Inventory &inventory,
+                             const TrainingOptions &options) {
+  return TrainingStep(model, inventory, options).build();
+}

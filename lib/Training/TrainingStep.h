@@ -1,0 +1,77 @@
+//===- TrainingStep.h - The function under construction ---------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_LIB_TRAINING_TRAININGSTEP_H
+#define ES_LIB_TRAINING_TRAININGSTEP_H
+
+#include "ReverseSweep.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::es {
+
+/// Builds one training step: the model's copy (TrainingGraph.cpp), its loss
+/// (Losses.cpp), the gradients (ReverseSweep.cpp), the updates (Updates.cpp).
+class TrainingStep {
+public:
+  TrainingStep(FunctionOpInterface model, const Inventory &inventory,
+               const TrainingOptions &options)
+      : model(model), inventory(inventory), options(options),
+        builder(model->getContext()) {}
+
+  FailureOr<TrainingGraph> build();
+
+  /// A new argument, behind the others.
+  Value addArgument(Type type, Role role, StringRef name,
+                    bool isDonated = false);
+  Block &body() { return graph.func.getFunctionBody().front(); }
+
+  FunctionOpInterface model;
+  const Inventory &inventory;
+  const TrainingOptions &options;
+  OpBuilder builder;
+  TrainingGraph graph;
+
+private:
+  /// A trainable parameter and what the step makes of it.
+  struct Parameter {
+    const StorageInfo *info;
+    Value value;
+    Value gradient;
+    SmallVector<Value, 2> states;
+    SmallVector<Value, 3> updated;
+  };
+
+  // TrainingGraph.cpp
+  LogicalResult cloneModel();
+  void addStorages();
+  void addParameter(const StorageInfo &info);
+  LogicalResult differentiate(Value loss);
+  void finish(Value loss);
+
+  // Losses.cpp
+  FailureOr<Value> createLoss();
+
+  // Updates.cpp
+  void addStates(Parameter &parameter);
+  Value convertGradient(Parameter &parameter);
+  unsigned getTemporaries() const;
+  void createUpdate(MutableArrayRef<Parameter> updated);
+  void update(Parameter &parameter);
+  void updateAll();
+
+  IRMapping mapping;
+  std::vector<Parameter> parameters;
+  llvm::DenseSet<Value> resident;
+  /// Constants and loads that an argument stands for.
+  llvm::SmallSetVector<Operation *, 4> hoisted;
+  Value stepNumber;
+};
+
+} // namespace mlir::es
+
+#endif // ES_LIB_TRAINING_TRAININGSTEP_H
