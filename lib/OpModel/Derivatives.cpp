@@ -87,8 +87,9 @@ static void readFloats(Operation *op, OperandGradient &gradient) {
 /// Where elements go is said by integers: indices, sizes, predicates.
 static void readIntegers(Operation *op, OperandGradient &gradient) {
   for (OpOperand &operand : op->getOpOperands()) {
-    ShapedType type = getCarriedShape(operand.get().getType());
-    if (type && !carriesGradient(operand.get().getType()))
+    Type type = operand.get().getType();
+    bool isInteger = getCarriedShape(type) || type.isIntOrIndex();
+    if (isInteger && !carriesGradient(type))
       gradient.operands.push_back(operand.getOperandNumber());
   }
 }

@@ -37,15 +37,6 @@ static bool isPrediction(Type type) {
   return shaped && shaped.hasRank() && shaped.getRank() >= 2 && isFloat(type);
 }
 
-template <typename Predicate>
-static std::optional<unsigned> findResult(ValueRange results,
-                                          Predicate predicate) {
-  for (auto [index, value] : llvm::enumerate(results))
-    if (predicate(value.getType()))
-      return index;
-  return std::nullopt;
-}
-
 /// The argument that holds the labels or the target.
 static Value addTarget(TrainingStep &step, Type type, StringRef name) {
   return step.addArgument(type, Role::Input, name);
@@ -82,10 +73,25 @@ static Value createLossOn(TrainingStep &step, Value prediction, LossKind kind) {
   return loss.getLoss();
 }
 
-FailureOr<Value> TrainingStep::createLoss() {
+/// The first result of the wanted kind that a trainable parameter reaches, else
+/// the first of the kind: a decode graph returns its caches as well.
+FailureOr<Value> TrainingStep::createLoss(function_ref<bool(Value)> isActive) {
   Operation *terminator = body().getTerminator();
   SmallVector<Value> results(terminator->getOperands());
   LossChoice choice = options.loss;
+  auto find =
+      [&](function_ref<bool(Type)> isKind) -> std::optional<unsigned> {
+    std::optional<unsigned> first;
+    for (auto [index, value] : llvm::enumerate(results)) {
+      if (!isKind(value.getType()))
+        continue;
+      if (isActive(value))
+        return index;
+      if (!first)
+        first = index;
+    }
+    return first;
+  };
   auto describe = [&](StringRef what, unsigned index) {
     graph.loss = (what + " result " + Twine(index)).str();
     return results[index];
@@ -103,13 +109,13 @@ FailureOr<Value> TrainingStep::createLoss() {
     return describe("loss is", options.lossResult);
   }
   if (choice == LossChoice::Automatic) {
-    auto scalar = findResult(
-        results, [](Type type) { return isScalar(type) && isFloat(type); });
+    std::optional<unsigned> scalar = find(
+        [](Type type) { return isScalar(type) && isFloat(type); });
     if (scalar)
       return describe("loss is", *scalar);
   }
   if (choice == LossChoice::Automatic || choice == LossChoice::CrossEntropy) {
-    if (auto index = findResult(results, isPrediction))
+    if (std::optional<unsigned> index = find(isPrediction))
       return createCrossEntropy(
           *this, describe(choice == LossChoice::Automatic
                               ? "assumed loss: softmax cross entropy of"
@@ -119,9 +125,8 @@ FailureOr<Value> TrainingStep::createLoss() {
       return model->emitError("--loss=xent expects a float result of rank 2 or "
                               "more");
   }
-  auto index = findResult(results, [](Type type) {
-    return isFloat(type) && getCarriedShape(type);
-  });
+  auto index =
+      find([](Type type) { return isFloat(type) && getCarriedShape(type); });
   if (!index)
     return model->emitError(
         "no float result that a loss could be computed from");

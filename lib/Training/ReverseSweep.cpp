@@ -14,6 +14,7 @@
 
 #include "es/OpModel/OpModel.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -26,6 +27,7 @@ ReverseSweep::ReverseSweep(OpBuilder &builder, const TrainingOptions &options,
       resident(resident) {
   for (const auto &[value, name] : parameters)
     active.insert(value);
+  scopes.emplace_back();
 }
 
 //===----------------------------------------------------------------------===//
@@ -40,29 +42,36 @@ static bool isConstantLike(Value value) {
 }
 
 void ReverseSweep::findActive(Block &block) {
-  for (Operation &op : block) {
-    bool isChain = op.getNumOperands() > 0 && isParameterChain(&op);
-    for (Value operand : op.getOperands())
-      isChain &= isConstantLike(operand) || resident.contains(operand) ||
-                 parameterChains.contains(operand) ||
-                 !isMemoryType(operand.getType());
-    if (isChain)
-      parameterChains.insert(op.result_begin(), op.result_end());
-    bool any = llvm::any_of(op.getOperands(),
-                            [&](Value operand) { return isActive(operand); });
-    if (!any)
-      continue;
-    DerivativeFacts facts = getDerivativeFacts(&op);
-    bool flows = false;
-    for (OpOperand &operand : op.getOpOperands())
-      flows |= isActive(operand.get()) &&
-               facts.operands[operand.getOperandNumber()].flows;
-    if (!flows)
-      continue;
-    for (Value result : op.getResults())
-      if (carriesGradient(result.getType()))
-        active.insert(result);
+  for (Operation &op : block)
+    findActive(&op);
+}
+
+void ReverseSweep::findActive(Operation *op) {
+  bool isChain = op->getNumOperands() > 0 && isParameterChain(op);
+  for (Value operand : op->getOperands())
+    isChain &= isConstantLike(operand) || resident.contains(operand) ||
+               parameterChains.contains(operand) ||
+               !isMemoryType(operand.getType());
+  if (isChain)
+    parameterChains.insert(op->result_begin(), op->result_end());
+  if (getOpFacts(op).opClass == OpClass::ControlFlow) {
+    findActiveInside(op);
+    return;
   }
+  bool any = llvm::any_of(op->getOperands(),
+                          [&](Value operand) { return isActive(operand); });
+  if (!any)
+    return;
+  DerivativeFacts facts = getDerivativeFacts(op);
+  bool flows = false;
+  for (OpOperand &operand : op->getOpOperands())
+    flows |= isActive(operand.get()) &&
+             facts.operands[operand.getOperandNumber()].flows;
+  if (!flows)
+    return;
+  for (Value result : op->getResults())
+    if (carriesGradient(result.getType()))
+      active.insert(result);
 }
 
 Operation *ReverseSweep::findCut(Value value) const {
@@ -87,7 +96,7 @@ Operation *ReverseSweep::findCut(Value value) const {
 //===----------------------------------------------------------------------===//
 
 void ReverseSweep::addCotangent(Location loc, Value value, Value cotangent) {
-  Value &sum = cotangents[value];
+  Value &sum = scopes.back().cotangents[value];
   sum = sum ? AccumulateOp::create(builder, loc, sum, cotangent).getResult()
             : cotangent;
 }
@@ -123,20 +132,47 @@ bool ReverseSweep::isRepeatable(Value value) const {
 /// The value as the gradient reads it: kept from the forward pass, or computed
 /// again where that costs next to nothing.
 Value ReverseSweep::keep(Value value) {
-  if (!isRepeatable(value))
-    return value;
-  SmallVector<Operation *> chain;
-  for (Value next = value; isRepeatable(next);) {
-    Operation *op = next.getDefiningOp();
-    chain.push_back(op);
-    if (op->getNumOperands() == 0)
-      break;
-    next = op->getOperand(0);
+  return keepIn(value, scopes.size() - 1);
+}
+
+Value ReverseSweep::keepIn(Value value, unsigned scope) {
+  // What is outside of the region at hand is kept where it is.
+  while (scope > 0 && value.getParentBlock() != scopes[scope].forward)
+    --scope;
+  bool isScalar =
+      !isMemoryType(value.getType()) && !carriesGradient(value.getType());
+  if (isRepeatable(value) || (scope > 0 && isScalar))
+    return repeatInScope(value, scope);
+  return scope > 0 ? saveInScope(value, scope) : value;
+}
+
+/// Clones what computes the value, down to what is kept.
+Value ReverseSweep::repeatInScope(Value value, unsigned scope) {
+  Operation *op = value.getDefiningOp();
+  if (!op) {
+    // The counter of a loop.
+    const std::optional<CarryingLoop> &loop = scopes[scope].loop;
+    if (!loop || loop->counter != value)
+      return saveInScope(value, scope);
+    Location loc = value.getLoc();
+    Value step = arith::ConstantIndexOp::create(builder, loc, loop->step);
+    Value lower = arith::ConstantIndexOp::create(builder, loc, loop->lower);
+    Value scaled =
+        arith::MulIOp::create(builder, loc, scopes[scope].iteration, step);
+    Value count = arith::AddIOp::create(builder, loc, scaled, lower);
+    if (value.getType().isIndex())
+      return count;
+    return arith::IndexCastOp::create(builder, loc, value.getType(), count);
   }
+  // A number that is read from memory is kept as one.
+  if (!isRepeatable(value) && llvm::any_of(op->getOperandTypes(), isMemoryType))
+    return scope > 0 ? saveInScope(value, scope) : value;
   IRMapping mapping;
-  for (Operation *op : llvm::reverse(chain))
-    builder.clone(*op, mapping);
-  return mapping.lookup(value);
+  for (Value operand : op->getOperands())
+    if (!mapping.contains(operand))
+      mapping.map(operand, keepIn(operand, scopes.size() - 1));
+  Operation *copy = builder.clone(*op, mapping);
+  return copy->getResult(cast<OpResult>(value).getResultNumber());
 }
 
 //===----------------------------------------------------------------------===//
@@ -221,11 +257,17 @@ void ReverseSweep::emit(Operation *op, const DerivativeFacts &facts,
 
 LogicalResult ReverseSweep::visit(Operation *op) {
   bool arrived = llvm::any_of(op->getResults(), [&](Value result) {
-    return cotangents.contains(result);
+    return getCotangent(result) != nullptr;
   });
   if (!arrived)
     return success();
   OpFacts memory = getOpFacts(op);
+  if (memory.opClass == OpClass::ControlFlow && isRegionActive(op)) {
+    if (std::optional<CarryingLoop> loop = getCarryingLoop(op))
+      return visitLoop(*loop);
+    if (isBranchOp(op))
+      return visitBranch(op);
+  }
   if (memory.opClass == OpClass::ControlFlow || memory.opClass == OpClass::Call)
     return op->emitError() << "cannot be differentiated: '" << op->getName()
                            << "' on the way from the loss to a parameter";
@@ -262,6 +304,12 @@ LogicalResult ReverseSweep::visit(Operation *op) {
   if (!together.empty())
     emit(op, facts, together);
   return success();
+}
+
+void ReverseSweep::eraseReplaced() {
+  for (Operation *op : llvm::reverse(replaced))
+    op->erase();
+  replaced.clear();
 }
 
 LogicalResult ReverseSweep::run(Block &block,

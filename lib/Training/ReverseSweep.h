@@ -8,6 +8,7 @@
 #ifndef ES_LIB_TRAINING_REVERSESWEEP_H
 #define ES_LIB_TRAINING_REVERSESWEEP_H
 
+#include "es/OpModel/CountedLoops.h"
 #include "es/OpModel/Derivatives.h"
 #include "es/Training/TrainingGraph.h"
 #include "llvm/ADT/SetVector.h"
@@ -16,6 +17,11 @@ namespace mlir::es {
 
 /// Emits the gradients of the ops of one block, last op first, each op's right
 /// behind those of the ops that read its results.
+///
+/// The body of a loop or a branch has a gradient of its own, in a loop or
+/// branch of its own (RegionGradients.cpp). What that one reads of the forward
+/// body is handed out: from a branch as a result, from a loop as a stack with a
+/// slice for each iteration.
 class ReverseSweep {
 public:
   /// `builder` says where gradients go. `parameters` are the values to
@@ -27,6 +33,7 @@ public:
 
   /// Finds what depends on a parameter among the ops of `block`.
   void findActive(Block &block);
+  void findActive(Operation *op);
   bool isActive(Value value) const { return active.contains(value); }
   /// Why `value` is not active although parameters are read on the way to it:
   /// the last op that no gradient flows through, or null.
@@ -34,15 +41,55 @@ public:
 
   /// Adds to the gradient of `value`.
   void addCotangent(Location loc, Value value, Value cotangent);
-  Value getCotangent(Value value) const { return cotangents.lookup(value); }
+  Value getCotangent(Value value) const {
+    return scopes.back().cotangents.lookup(value);
+  }
 
   /// Differentiates the ops of `block`; calls `done` after each, active or not.
   LogicalResult run(Block &block, function_ref<void(Operation *)> done);
 
+  /// Erases the ops that others with more results stand for.
+  void eraseReplaced();
+
   llvm::MapVector<StringRef, unsigned> conservativeOps;
 
 private:
+  /// A value of a forward region that its gradient reads: what stands for it
+  /// outside until the op is made again, and what it is inside the gradient.
+  struct Saved {
+    Value value, placeholder, inside;
+  };
+  /// A region being differentiated.
+  struct Scope {
+    /// The forward block, and the op that holds the gradient; null for the
+    /// whole function.
+    Block *forward = nullptr;
+    Operation *backward = nullptr;
+    /// For loops: which iteration, from 0, the gradient is at.
+    Value iteration;
+    std::optional<CarryingLoop> loop;
+    SmallVector<Saved, 0> saved;
+    llvm::DenseMap<Value, unsigned> savedIndex;
+    llvm::DenseMap<Value, Value> cotangents;
+  };
+
   LogicalResult visit(Operation *op);
+
+  // RegionGradients.cpp
+  bool isRegionActive(Operation *op);
+  void findActiveInside(Operation *op);
+  SmallVector<Value> getCaptured(Operation *op);
+  LogicalResult visitLoop(CarryingLoop loop);
+  LogicalResult visitBranch(Operation *op);
+  FailureOr<SmallVector<Value>> visitRegion(Region &region,
+                                            ArrayRef<Value> captured);
+  void recreateLoop(CarryingLoop loop, Scope &scope);
+  void recreateBranch(Operation *op, ArrayRef<Scope> branches);
+  Value saveInScope(Value value, unsigned scope);
+  Value repeatInScope(Value value, unsigned scope);
+  Value keepIn(Value value, unsigned scope);
+  Value zero(Location loc, Type type);
+
   void emit(Operation *op, const DerivativeFacts &facts,
             ArrayRef<unsigned> operands);
   bool foldSplat(Operation *op, const OperandGradient &gradient,
@@ -59,7 +106,9 @@ private:
   /// Values that depend on parameters and constants alone, through conversions
   /// and transposes.
   llvm::DenseSet<Value> parameterChains;
-  llvm::DenseMap<Value, Value> cotangents;
+  /// The function, then the regions around the op at hand.
+  SmallVector<Scope, 2> scopes;
+  SmallVector<Operation *> replaced;
 };
 
 } // namespace mlir::es

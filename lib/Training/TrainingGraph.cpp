@@ -126,11 +126,9 @@ void TrainingStep::addStorages() {
 // Gradients
 //===----------------------------------------------------------------------===//
 
-LogicalResult TrainingStep::differentiate(Value loss) {
-  llvm::MapVector<Value, StringAttr> values;
+LogicalResult TrainingStep::differentiate(ReverseSweep &sweep, Value loss) {
   llvm::DenseMap<Operation *, SmallVector<unsigned, 1>> firstUsers;
   for (auto [index, parameter] : llvm::enumerate(parameters)) {
-    values[parameter.value] = builder.getStringAttr(parameter.info->name);
     Operation *first = nullptr;
     for (Operation *user : parameter.value.getUsers()) {
       while (user->getBlock() != &body())
@@ -141,8 +139,6 @@ LogicalResult TrainingStep::differentiate(Value loss) {
     if (first)
       firstUsers[first].push_back(index);
   }
-  ReverseSweep sweep(builder, options, values, resident);
-  sweep.findActive(body());
   if (!sweep.isActive(loss)) {
     InFlightDiagnostic error =
         model->emitError("the loss depends on no trainable parameter");
@@ -165,7 +161,9 @@ LogicalResult TrainingStep::differentiate(Value loss) {
         update(parameter);
     }
   };
-  if (failed(sweep.run(body(), finishParameters)))
+  LogicalResult swept = sweep.run(body(), finishParameters);
+  sweep.eraseReplaced();
+  if (failed(swept))
     return failure();
   // Frameworks that run op by op hold the seed until the backward pass ends.
   if (options.eager)
@@ -209,8 +207,18 @@ FailureOr<TrainingGraph> TrainingStep::build() {
     model->emitError("no trainable parameter; name some with '--train'");
     return fail();
   }
-  FailureOr<Value> loss = createLoss();
-  if (failed(loss) || failed(differentiate(*loss)))
+  llvm::MapVector<Value, StringAttr> values;
+  for (Parameter &parameter : parameters)
+    values[parameter.value] = builder.getStringAttr(parameter.info->name);
+  ReverseSweep sweep(builder, options, values, resident);
+  sweep.findActive(body());
+  FailureOr<Value> loss =
+      createLoss([&](Value value) { return sweep.isActive(value); });
+  if (failed(loss))
+    return fail();
+  if (auto op = loss->getDefiningOp<LossOp>())
+    sweep.findActive(op);
+  if (failed(differentiate(sweep, *loss)))
     return fail();
   if (options.lifetime == GradientLifetime::Step)
     updateAll();

@@ -50,11 +50,11 @@ private:
   LogicalResult cloneModel();
   void addStorages();
   void addParameter(const StorageInfo &info);
-  LogicalResult differentiate(Value loss);
+  LogicalResult differentiate(ReverseSweep &sweep, Value loss);
   void finish(Value loss);
 
   // Losses.cpp
-  FailureOr<Value> createLoss();
+  FailureOr<Value> createLoss(function_ref<bool(Value)> isActive);
 
   // Updates.cpp
   void addStates(Parameter &parameter);

@@ -1,0 +1,119 @@
+//===- CountedLoops.cpp - Loops whose trip count is known -----------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// JAX writes counted loops as `while` loops: the condition compares a carried
+// integer with a constant, the body adds a constant to it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "es/OpModel/CountedLoops.h"
+#include "Attributes.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+static std::optional<int64_t> countTrips(int64_t lower, int64_t upper,
+                                         int64_t step) {
+  if (step <= 0)
+    return std::nullopt;
+  if (upper <= lower)
+    return 0;
+  return int64_t(llvm::divideCeil(uint64_t(upper) - uint64_t(lower), step));
+}
+
+static CarryingLoop getForLoop(scf::ForOp op) {
+  CarryingLoop loop;
+  loop.op = op;
+  loop.body = &op.getRegion();
+  loop.firstInit = op.getNumControlOperands();
+  loop.firstArgument = op.getNumInductionVars();
+  loop.counter = cast<BlockArgument>(op.getInductionVar());
+  std::optional<int64_t> lower = getConstantIntValue(op.getLowerBound());
+  std::optional<int64_t> upper = getConstantIntValue(op.getUpperBound());
+  std::optional<int64_t> step = getConstantIntValue(op.getStep());
+  if (!lower || !upper || !step)
+    return loop;
+  loop.lower = *lower;
+  loop.step = *step;
+  loop.trips = countTrips(*lower, *upper, *step);
+  return loop;
+}
+
+static std::optional<int64_t> getConstant(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getName().stripDialect() != "constant")
+    return std::nullopt;
+  auto values = getIntegers(op->getAttr("value"));
+  if (!values || values->size() != 1)
+    return std::nullopt;
+  return values->front();
+}
+
+static bool isLessThan(Operation *compare) {
+  std::string text;
+  llvm::raw_string_ostream(text) << compare->getAttr("comparison_direction");
+  return StringRef(text).contains("LT");
+}
+
+/// The counter of a `while`, if it has one.
+static void findCounter(CarryingLoop &loop) {
+  Block &condition = loop.op->getRegion(0).front();
+  Block &body = loop.body->front();
+  if (condition.empty() || body.empty() ||
+      condition.back().getNumOperands() != 1 ||
+      body.back().getNumOperands() != loop.op->getNumOperands())
+    return;
+  Operation *compare = condition.back().getOperand(0).getDefiningOp();
+  if (!compare || compare->getName().stripDialect() != "compare" ||
+      compare->getNumOperands() != 2 || !isLessThan(compare))
+    return;
+  auto counter = dyn_cast<BlockArgument>(compare->getOperand(0));
+  std::optional<int64_t> upper = getConstant(compare->getOperand(1));
+  // The bound may be carried along unchanged.
+  if (auto carried = dyn_cast<BlockArgument>(compare->getOperand(1));
+      carried && carried.getOwner() == &condition) {
+    unsigned index = carried.getArgNumber();
+    if (body.back().getOperand(index) == body.getArgument(index))
+      upper = getConstant(loop.op->getOperand(index));
+  }
+  if (!counter || counter.getOwner() != &condition || !upper)
+    return;
+  unsigned index = counter.getArgNumber();
+  loop.counter = body.getArgument(index);
+  Operation *next = body.back().getOperand(index).getDefiningOp();
+  std::optional<int64_t> lower = getConstant(loop.op->getOperand(index));
+  if (!next || !lower || next->getName().stripDialect() != "add")
+    return;
+  std::optional<int64_t> step;
+  for (unsigned i = 0; i < 2; ++i)
+    if (next->getOperand(i) == loop.counter)
+      step = getConstant(next->getOperand(1 - i));
+  if (!step)
+    return;
+  loop.lower = *lower;
+  loop.step = *step;
+  loop.trips = countTrips(*lower, *upper, *step);
+}
+
+std::optional<CarryingLoop> mlir::es::getCarryingLoop(Operation *op) {
+  if (auto forOp = dyn_cast<scf::ForOp>(op))
+    return getForLoop(forOp);
+  StringRef name = op->getName().getStringRef();
+  if ((name != "stablehlo.while" && name != "mhlo.while") ||
+      op->getNumRegions() != 2 || !op->getRegion(0).hasOneBlock() ||
+      !op->getRegion(1).hasOneBlock())
+    return std::nullopt;
+  CarryingLoop loop;
+  loop.op = op;
+  loop.body = &op->getRegion(1);
+  findCounter(loop);
+  return loop;
+}
