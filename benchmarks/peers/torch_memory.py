@@ -7,7 +7,12 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 #: Operators whose library, oneDNN, allocates tensors in layouts of its own.
-LIBRARY_OPERATORS = {"aten::conv2d", "aten::conv_transpose2d", "aten::convolution"}
+LIBRARY_OPERATORS = {
+    "aten::conv2d",
+    "aten::conv_transpose2d",
+    "aten::convolution",
+    "aten::convolution_backward",
+}
 
 
 @dataclasses.dataclass

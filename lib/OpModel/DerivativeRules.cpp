@@ -176,6 +176,10 @@ static const RuleTable &getAtenTable() {
        "mse_loss l1_loss smooth_l1_loss huber_loss "
        "binary_cross_entropy binary_cross_entropy_with_logits"},
       {GradientRule::Select, "dropout native_dropout"},
+      {GradientRule::Attention, "scaled_dot_product_attention "
+                                "_scaled_dot_product_flash_attention_for_cpu "
+                                "_scaled_dot_product_flash_attention "
+                                "_scaled_dot_product_efficient_attention"},
   });
   return table;
 }
@@ -295,12 +299,11 @@ std::optional<GradientRule> mlir::es::findGradientRule(Operation *op) {
       return GradientRule::Convert;
     if (!name.consume_front("aten."))
       return std::nullopt;
-    // The memory of a view is the source's, and so is its gradient's.
-    if (getOpFacts(op).results.size() == 1 &&
-        getOpFacts(op).results[0].kind == ResultKind::View &&
-        !lookUp(getAtenTable(), name.split('.').first))
-      return std::nullopt;
-    return lookUp(getAtenTable(), name.split('.').first);
+    name = name.split('.').first;
+    // In place: what is written over is the first operand.
+    if (name.ends_with("_") && !name.ends_with("__"))
+      name = name.drop_back();
+    return lookUp(getAtenTable(), name);
   }
   if (dialect == "stablehlo" || dialect == "mhlo" || dialect == "chlo")
     if (std::optional<GradientRule> rule = findHloRule(op, name))
@@ -337,25 +340,60 @@ static void refineUpdate(Operation *op, DerivativeFacts &facts) {
     facts.operands[0].kind = VjpKind::elementwise;
 }
 
+/// Operators that return for their gradients what these read (TrainingForms).
+static void refineAten(Operation *op, StringRef name, DerivativeFacts &facts) {
+  name = name.split('.').first;
+  // The gradient of a sum is expanded, and that of a concatenation cut up,
+  // without moving anything.
+  if (name == "sum" || name == "cat" || name == "stack")
+    for (OperandGradient &gradient : facts.operands)
+      gradient.kind = VjpKind::view;
+  if (op->getNumResults() < 2 || facts.operands.empty())
+    return;
+  OperandGradient &gradient = facts.operands[0];
+  if (name == "dropout" || name == "native_dropout") {
+    gradient.results.assign({1});
+  } else if (name.starts_with("max_pool")) {
+    gradient.kind = VjpKind::movement;
+    gradient.operands.assign({0});
+    gradient.results.assign({1});
+  }
+}
+
+/// The offset of a normalisation is added: its gradient reads nothing, and the
+/// others do not read it.
+static void refineOffset(Operation *op, DerivativeFacts &facts) {
+  unsigned vectors = 0;
+  for (auto [i, gradient] : llvm::enumerate(facts.operands)) {
+    ShapedType type = getCarriedShape(op->getOperand(i).getType());
+    if (!type || !type.hasRank() || type.getRank() > 1 || ++vectors != 2)
+      continue;
+    gradient.operands.clear();
+    gradient.results.clear();
+    for (OperandGradient &other : facts.operands)
+      llvm::erase(other.operands, unsigned(i));
+  }
+}
+
 void mlir::es::refineNamedDerivative(Operation *op, DerivativeFacts &facts) {
   StringRef name = op->getName().stripDialect();
+  if (name.consume_front("aten."))
+    refineAten(op, name, facts);
   if ((name == "maximum" || name == "minimum" || name == "maximumf" ||
        name == "minimumf" || name == "maxnumf" || name == "minnumf") &&
       op->getNumOperands() == 2)
     return refineMaximum(op, facts);
   if (isSliceUpdate(op) || name == "scatter" || name == "insert_slice")
     return refineUpdate(op, facts);
-  // PyTorch expands the gradient of a sum, and cuts that of a concatenation up,
-  // without moving anything.
-  StringRef dialect = op->getName().getDialectNamespace();
-  if (dialect == "torch" &&
-      (name.starts_with("aten.sum") || name.starts_with("aten.cat.") ||
-       name == "aten.cat" || name.starts_with("aten.stack")))
-    for (OperandGradient &gradient : facts.operands)
-      gradient.kind = VjpKind::view;
   // A bias or scale added to rows is summed over them.
-  for (auto [i, gradient] : llvm::enumerate(facts.operands))
-    if (gradient.flows && gradient.kind == VjpKind::rowwise &&
-        !hasResultShape(op, i))
+  bool isNormalization = false;
+  for (auto [i, gradient] : llvm::enumerate(facts.operands)) {
+    if (!gradient.flows || gradient.kind != VjpKind::rowwise)
+      continue;
+    isNormalization |= op->getNumOperands() > 1;
+    if (!hasResultShape(op, i))
       gradient.kind = VjpKind::reduction;
+  }
+  if (isNormalization)
+    refineOffset(op, facts);
 }

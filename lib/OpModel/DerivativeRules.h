@@ -54,6 +54,8 @@ enum class GradientRule : uint8_t {
   Extreme,
   /// Where the maximum was.
   ExtremeByIndex,
+  /// All operands and results: attention without the matrix of its weights.
+  Attention,
   /// The other factor of a matrix product or convolution.
   Product,
   /// All there is.

@@ -185,8 +185,10 @@ OperandGradient mlir::es::makeGradient(Operation *op, unsigned operand,
       if (i != operand && i < op->getNumOperands())
         gradient.operands.push_back(i);
     break;
+  case GradientRule::Attention:
   case GradientRule::Unknown:
-    gradient.kind = VjpKind::opaque;
+    gradient.kind = rule == GradientRule::Attention ? VjpKind::contraction
+                                                    : VjpKind::opaque;
     readFloats(op, gradient);
     for (OpResult result : op->getResults())
       if (isMemoryType(result.getType()))

@@ -79,8 +79,7 @@ FailureOr<Value> TrainingStep::createLoss(function_ref<bool(Value)> isActive) {
   Operation *terminator = body().getTerminator();
   SmallVector<Value> results(terminator->getOperands());
   LossChoice choice = options.loss;
-  auto find =
-      [&](function_ref<bool(Type)> isKind) -> std::optional<unsigned> {
+  auto find = [&](function_ref<bool(Type)> isKind) -> std::optional<unsigned> {
     std::optional<unsigned> first;
     for (auto [index, value] : llvm::enumerate(results)) {
       if (!isKind(value.getType()))
@@ -109,8 +108,8 @@ FailureOr<Value> TrainingStep::createLoss(function_ref<bool(Value)> isActive) {
     return describe("loss is", options.lossResult);
   }
   if (choice == LossChoice::Automatic) {
-    std::optional<unsigned> scalar = find(
-        [](Type type) { return isScalar(type) && isFloat(type); });
+    std::optional<unsigned> scalar =
+        find([](Type type) { return isScalar(type) && isFloat(type); });
     if (scalar)
       return describe("loss is", *scalar);
   }

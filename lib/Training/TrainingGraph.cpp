@@ -12,7 +12,7 @@
 
 #include "TrainingStep.h"
 
-#include "es/OpModel/OpModel.h"
+#include "es/OpModel/Derivatives.h"
 
 #include "mlir/IR/SymbolTable.h"
 
@@ -67,8 +67,29 @@ LogicalResult TrainingStep::cloneModel() {
     else
       graph.func.removeArgAttr(i, kWritable);
   }
+  takeTrainingForms();
   builder.setInsertionPoint(body().getTerminator());
   return success();
+}
+
+/// Ops that return more where a gradient is wanted do so here.
+void TrainingStep::takeTrainingForms() {
+  SmallVector<Operation *> ops;
+  graph.func.getFunctionBody().walk([&](Operation *op) {
+    if (!getTrainingResults(op).empty())
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    OpBuilder here(op);
+    OperationState state(op->getLoc(), op->getName());
+    state.addOperands(op->getOperands());
+    state.addTypes(op->getResultTypes());
+    state.addTypes(getTrainingResults(op));
+    state.addAttributes(op->getAttrs());
+    Operation *form = here.create(state);
+    op->getResult(0).replaceAllUsesWith(form->getResult(0));
+    op->erase();
+  }
 }
 
 /// A trainable parameter as an argument, whatever it is in the model.

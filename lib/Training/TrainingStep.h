@@ -48,6 +48,7 @@ private:
 
   // TrainingGraph.cpp
   LogicalResult cloneModel();
+  void takeTrainingForms();
   void addStorages();
   void addParameter(const StorageInfo &info);
   LogicalResult differentiate(ReverseSweep &sweep, Value loss);

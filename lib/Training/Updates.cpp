@@ -57,13 +57,17 @@ Value TrainingStep::convertGradient(Parameter &parameter) {
   return arith::TruncFOp::create(builder, loc, to, gradient);
 }
 
-/// What PyTorch's implementations allocate: Adam's square root and quotient.
+/// What PyTorch's implementations allocate: Adam's root and quotient where it
+/// goes tensor by tensor, the root alone where it takes all at once, and there
+/// the gradients with the decay added.
 unsigned TrainingStep::getTemporaries() const {
   if (options.temporaries)
     return *options.temporaries;
-  if (options.impl == OptimizerImpl::fused)
+  if (options.impl == OptimizerImpl::fused || !readsStep(options.optimizer))
     return 0;
-  return readsStep(options.optimizer) ? 2 : 0;
+  if (options.impl == OptimizerImpl::loop)
+    return 2;
+  return options.decay == DecayKind::coupled ? 2 : 1;
 }
 
 void TrainingStep::createUpdate(MutableArrayRef<Parameter> updated) {

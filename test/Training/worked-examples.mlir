@@ -3,8 +3,8 @@
 // RUN: es-opt --memory-report=json --graphs=backprop --entry=@toy --loss=sum %s | FileCheck %s --check-prefix=FUSED
 // RUN: es-opt --memory-report=json --graphs=backprop --entry=@toy --loss=sum --memory-model=fused %s | FileCheck %s --check-prefix=FUSED
 // RUN: es-opt --memory-report=json --graphs=backprop --entry=@toy --loss=sum --optimizer-impl=loop %s | FileCheck %s --check-prefix=LOOP
-// RUN: es-opt --memory-report=json --graphs=backprop --entry=@toy --loss=sum --optimizer-impl=foreach --optimizer-temporaries=1 %s | FileCheck %s --check-prefix=EACH1
-// RUN: es-opt --memory-report=json --graphs=backprop --entry=@toy --loss=sum --optimizer-impl=foreach %s | FileCheck %s --check-prefix=EACH2
+// RUN: es-opt --memory-report=json --graphs=backprop --entry=@toy --loss=sum --optimizer-impl=foreach %s | FileCheck %s --check-prefix=EACH1
+// RUN: es-opt --memory-report=json --graphs=backprop --entry=@toy --loss=sum --optimizer-impl=foreach --optimizer-temporaries=2 %s | FileCheck %s --check-prefix=EACH2
 // RUN: es-opt --memory-report=json --graphs=backprop --entry=@toy --loss=sum --freeze=W1 %s | FileCheck %s --check-prefix=FROZEN
 // RUN: es-opt --memory-report=json --graphs=backprop --entry=@named --loss=sum --freeze=W1 %s | FileCheck %s --check-prefix=FROZEN
 // RUN: es-opt --memory-report=json --graphs=backprop --entry=@toy --loss=sum --freeze=W1 --memory-model=eager %s | FileCheck %s --check-prefix=EAGER

@@ -43,6 +43,10 @@ struct DerivativeFacts {
 /// false.
 DerivativeFacts getDerivativeFacts(Operation *op);
 
+/// Results that the op has beside its own where a gradient is wanted of it:
+/// statistics, places of maxima, masks. They come behind its own.
+SmallVector<Type, 2> getTrainingResults(Operation *op);
+
 /// True if values of this type can have a gradient: floats, complex numbers,
 /// and tensors of them.
 bool carriesGradient(Type type);
