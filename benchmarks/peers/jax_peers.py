@@ -91,7 +91,9 @@ def analyse(name: str):
     text = es_opt.from_jax(fn, *args, donate=list(donated) or None)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "live.csv")
-        report = es_opt.report(text, memory_model="fused", live_ranges=path)
+        report = es_opt.report(
+            text, memory_model="fused", graphs="inference", live_ranges=path
+        )
         buffers = xla_allocation.read(path)
     graph = report.function.inference
     if not graph.exact:

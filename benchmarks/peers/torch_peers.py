@@ -53,7 +53,9 @@ def compare(name: str) -> Row:
     torch.manual_seed(0)
     module, args = MODULES[name]()
     program = torch.export.export(module, args)
-    report = es_opt.report(es_opt.from_torch(program, args), memory_model="eager")
+    report = es_opt.report(
+        es_opt.from_torch(program, args), memory_model="eager", graphs="inference"
+    )
     graph = report.function.inference
     if not graph.exact:
         raise SystemExit(f"{name}: {graph.notes}")

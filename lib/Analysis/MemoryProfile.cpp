@@ -142,6 +142,31 @@ static bool isFunctionArgument(const Buffer &buffer, FunctionOpInterface func) {
   return argument && argument.getOwner() == &func.getFunctionBody().front();
 }
 
+void ModuleProfiler::applyRoles(MemoryProfile &profile) const {
+  llvm::DenseSet<BufferId> changed;
+  auto apply = [&](BufferId id, Role role) {
+    Role &current = profile.buffers[id].role;
+    if (current != Role::Temporary && current != Role::Output &&
+        !changed.contains(id))
+      return;
+    current = role;
+    changed.insert(id);
+  };
+  for (auto [value, role] : options.roles) {
+    BufferId id = profile.assignment.getBuffer(value);
+    ArrayRef<BufferId> targets = profile.assignment.getTargets(id);
+    for (BufferId target : targets)
+      apply(target, role);
+    if (targets.empty() && id != kNoBuffer)
+      apply(id, role);
+  }
+  // A copy made to return a value is for what the value is for.
+  for (const auto &[operand, id] : profile.assignment.getCopies())
+    if (auto it = options.roles.find(operand->get());
+        it != options.roles.end() && profile.buffers[id].role == Role::Output)
+      profile.buffers[id].role = it->second;
+}
+
 LogicalResult ModuleProfiler::measure(MemoryProfile &profile) {
   const BufferAssignment &assignment = profile.assignment;
   FunctionOpInterface func = assignment.getFunction();
@@ -203,6 +228,7 @@ LogicalResult ModuleProfiler::measure(MemoryProfile &profile) {
     }
   }
   assignTrainingRoles(profile);
+  applyRoles(profile);
   return success();
 }
 

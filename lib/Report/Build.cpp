@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ForwardBackward.h"
 #include "FunctionBuilder.h"
 #include "Prepare.h"
 #include "es/OpModel/RoleFacts.h"
@@ -248,6 +249,8 @@ void FunctionBuilder::addNotes(const MemoryProfile &profile,
     graph.notes.push_back(
         (getRuleFlag(rule->kind) + "='" + rule->pattern + "' matches nothing")
             .str());
+  llvm::append_range(graph.notes, getStepNotes(func));
+  graph.exact &= !isStepGuessed(func);
   graph.notes.push_back("not counted: device context, library workspaces, "
                         "fragmentation of the allocator in use");
 }
@@ -279,7 +282,7 @@ GraphReport FunctionBuilder::makeGraph(const MemoryProfile &profile,
   addBuffers(profile, graph);
   if (!options.liveRanges.empty())
     addLiveRanges(profile, graph);
-  if (kind == GraphKind::Backprop)
+  if (step)
     addTrainingNotes(profile, graph);
   else
     addNotes(profile, graph);
@@ -369,15 +372,19 @@ FailureOr<MemoryProfile> FunctionBuilder::profile(SizeOptions size) {
       return {storage->role, storage->stored};
     return {isa<BlockArgument>(value) ? Role::Input : Role::Constant, Type()};
   };
+  if (!step)
+    profileOptions.roles = getStepRoles(func);
   return ModuleProfiler(profileOptions).profile(step ? step->func : func);
 }
 
-FailureOr<GraphReport> FunctionBuilder::buildInference(FunctionReport &report,
-                                                       SizeOptions size) {
+FailureOr<GraphReport> FunctionBuilder::buildAsIs(FunctionReport &report,
+                                                  SizeOptions size) {
   FailureOr<MemoryProfile> computed = profile(size);
   if (failed(computed))
     return failure();
-  GraphReport graph = makeGraph(*computed, GraphKind::Inference);
+  GraphReport graph =
+      makeGraph(*computed, options.isGivenStep() ? GraphKind::Backprop
+                                                 : GraphKind::Inference);
   graph.isLowerBound = computed->hasUnknownSizes;
   if (hasDynamicBatch() && !options.getBatch()) {
     std::string note = "batch 1 (the leading dimension is dynamic; bind it "
@@ -410,9 +417,10 @@ FailureOr<FunctionReport> FunctionBuilder::build() {
   if (options.getBatch() || hasDynamicBatch())
     size.leadingDynamic = options.getBatch().value_or(1);
   for (GraphKind kind : options.graphs) {
-    FailureOr<GraphReport> graph = kind == GraphKind::Inference
-                                       ? buildInference(report, size)
-                                       : buildTraining(report, size);
+    FailureOr<GraphReport> graph =
+        kind == GraphKind::Inference || options.isGivenStep()
+            ? buildAsIs(report, size)
+            : buildTraining(report, size);
     if (succeeded(graph))
       report.graphs.push_back(std::move(*graph));
     else if (kind == GraphKind::Inference || options.graphsAreExplicit)
@@ -459,6 +467,23 @@ selectEntries(ModuleOp module, const ReportOptions &options,
               SmallVectorImpl<FunctionOpInterface> &entries,
               SmallVectorImpl<FunctionOpInterface> &others) {
   bool all = llvm::is_contained(options.entries, "*");
+  if (!options.forward.empty()) {
+    FailureOr<FunctionOpInterface> step = composeStep(module, options);
+    if (failed(step))
+      return failure();
+    entries.push_back(*step);
+    return success();
+  }
+  if (!options.stepFunction.empty()) {
+    auto func = dyn_cast_if_present<FunctionOpInterface>(
+        SymbolTable::lookupSymbolIn(module, options.stepFunction));
+    if (!func || func.isExternal())
+      return module.emitError()
+             << "--training names no function with a body: '@"
+             << options.stepFunction << "'";
+    entries.push_back(func);
+    return success();
+  }
   if (!options.entries.empty() && !all) {
     for (const std::string &name : options.entries) {
       auto func = dyn_cast_if_present<FunctionOpInterface>(

@@ -30,8 +30,8 @@ public:
   LogicalResult computeInventory();
 
 private:
-  FailureOr<GraphReport> buildInference(FunctionReport &report,
-                                        SizeOptions size);
+  /// The function as it is: inference, or a training step that it holds.
+  FailureOr<GraphReport> buildAsIs(FunctionReport &report, SizeOptions size);
   FailureOr<GraphReport> buildTraining(FunctionReport &report,
                                        SizeOptions size);
   void addTrainingNotes(const MemoryProfile &profile, GraphReport &graph);

@@ -171,9 +171,10 @@ static llvm::Error applySizes(const RawReportOptions &raw,
     if (size.contains(':')) {
       std::optional<GraphKind> kind = parseGraphKind(graph);
       if (!kind || !llvm::is_contained(options.graphs, *kind))
-        return makeError("--budget expects a graph that is reported "
-                         "(inference, backprop), got '",
-                         graph, "'");
+        return makeError("--budget expects a graph that is reported (",
+                         options.isGivenStep() ? "backprop"
+                                               : "inference, backprop",
+                         "), got '", graph, "'");
       options.budgetGraph = *kind;
       size = rest;
     }
@@ -185,6 +186,69 @@ static llvm::Error applySizes(const RawReportOptions &raw,
   return llvm::Error::success();
 }
 
+static llvm::Expected<std::string> parseFunction(StringRef flag,
+                                                 StringRef text) {
+  StringRef name = text;
+  if (!name.consume_front("@") || name.empty())
+    return makeError(flag, " expects @function, got '", text, "'");
+  return name.str();
+}
+
+/// `@g`, `FILE`, `FILE:@g`.
+static llvm::Error parseBackward(StringRef text, ReportOptions &options) {
+  StringRef function = text;
+  if (!text.starts_with("@")) {
+    size_t at = text.rfind(":@");
+    options.backwardFile = text.take_front(at).str();
+    function = at == StringRef::npos ? "" : text.drop_front(at + 1);
+    if (options.backwardFile.empty())
+      return makeError("--backward expects @function, FILE or FILE:@function");
+    if (at == StringRef::npos)
+      return llvm::Error::success();
+  }
+  llvm::Expected<std::string> name = parseFunction("--backward", function);
+  if (!name)
+    return name.takeError();
+  options.backward = *name;
+  return llvm::Error::success();
+}
+
+/// A step that the file holds already, in one function or in two.
+static llvm::Error parseStep(const RawReportOptions &raw,
+                             ReportOptions &options) {
+  if (raw.forward.empty() != raw.backward.empty())
+    return makeError("--forward and --backward go together");
+  if (!raw.forward.empty() && !raw.training.empty())
+    return makeError("--training and --forward exclude each other");
+  if ((!raw.forward.empty() || !raw.training.empty()) && !raw.entry.empty())
+    return makeError("--entry names no function where ",
+                     raw.training.empty() ? "--forward" : "--training",
+                     " does");
+  if (!raw.training.empty()) {
+    llvm::Expected<std::string> name =
+        parseFunction("--training", raw.training);
+    if (!name)
+      return name.takeError();
+    options.stepFunction = *name;
+  }
+  if (raw.forward.empty() && raw.training.empty())
+    return llvm::Error::success();
+  if (raw.graphs != "all" && raw.graphs != "backprop")
+    return makeError("a training step has the graph backprop only, got "
+                     "--graphs=",
+                     raw.graphs);
+  options.graphs = {GraphKind::Backprop};
+  options.graphsAreExplicit = true;
+  options.budgetGraph = GraphKind::Backprop;
+  if (raw.forward.empty())
+    return llvm::Error::success();
+  llvm::Expected<std::string> name = parseFunction("--forward", raw.forward);
+  if (!name)
+    return name.takeError();
+  options.forward = *name;
+  return parseBackward(raw.backward, options);
+}
+
 llvm::Expected<ReportOptions> ReportOptions::parse(const RawReportOptions &raw,
                                                    MLIRContext *context) {
   ReportOptions options;
@@ -194,6 +258,8 @@ llvm::Expected<ReportOptions> ReportOptions::parse(const RawReportOptions &raw,
     options.entries.push_back(part.trim().ltrim('@').str());
   }
   if (llvm::Error error = parseGraphs(raw, options))
+    return std::move(error);
+  if (llvm::Error error = parseStep(raw, options))
     return std::move(error);
   auto model = llvm::StringSwitch<std::optional<MemoryModel>>(raw.model)
                    .Case("eager", MemoryModel::Eager)

@@ -53,11 +53,11 @@ static LogicalResult bindShape(FunctionOpInterface func, unsigned index,
     bound = RankedTensorType::get(shape, type.getElementType());
   if (!bound)
     return emitError(argument.getLoc())
-           << "--shape binds tensors, got '" << argument.getType() << "'";
+           << "--shape binds tensors, got " << argument.getType();
   if (type.hasRank() && failed(verifyCompatibleShape(type.getShape(), shape)))
     return emitError(argument.getLoc())
-           << "--shape binds '" << argument.getType() << "' to '" << bound
-           << "', which contradicts it";
+           << "--shape binds " << argument.getType() << " to " << bound
+           << ", which contradicts it";
   Type old = argument.getType();
   if (old == bound)
     return success();

@@ -34,6 +34,9 @@ struct ProfileOptions {
   /// The role and the stored type of a parameter, input, state or constant;
   /// a null type means the value's own.
   std::function<std::pair<Role, Type>(Value)> storageOf;
+  /// What values of the function that is profiled are for that would otherwise
+  /// be temporaries or outputs; of values that share a buffer the last counts.
+  llvm::MapVector<Value, Role> roles;
 };
 
 struct ProfiledBuffer {
@@ -108,6 +111,7 @@ private:
   FailureOr<MemoryProfile> profileAs(FunctionOpInterface func,
                                      MemoryModel model);
   LogicalResult measure(MemoryProfile &profile);
+  void applyRoles(MemoryProfile &profile) const;
   LogicalResult accumulate(MemoryProfile &profile);
   LogicalResult addTransients(MemoryProfile &profile);
   FunctionOpInterface resolve(Operation *call);

@@ -55,6 +55,9 @@ struct ReportOptions {
   SmallVector<std::string> entries;
   MemoryModel model = MemoryModel::InPlace;
   SizeOptions size;
+  /// Functions that make up a training step: one, or a forward and a backward,
+  /// the latter perhaps in a file of its own.
+  std::string stepFunction, forward, backward, backwardFile;
   std::vector<ShapeBinding> shapes;
   std::optional<SweepRequest> sweep;
   /// The dimension whose largest size that fits is wanted; none if empty.
@@ -72,6 +75,8 @@ struct ReportOptions {
   bool printRoles = false;
   ParameterRules rules;
 
+  /// True if the file holds the training step that is reported.
+  bool isGivenStep() const { return !stepFunction.empty() || !forward.empty(); }
   /// What a leading dimension counts as that is not bound: the size that the
   /// name `batch` is given, if it is.
   std::optional<uint64_t> getBatch() const;
