@@ -211,7 +211,7 @@ void BufferSweep::joinInvariant(OpOperand &init,
 void BufferSweep::enterRegions(Operation *op) {
   if (isBranchOp(op))
     return;
-  bool known = getOpFacts(op).known;
+  bool known = order.getFacts(order.getBegin(op)).known;
   LoopShape shape = getLoopShape(op);
   llvm::SmallDenseSet<BufferId> handedOver;
   for (auto [init, arguments] : llvm::zip(shape.inits, shape.arguments)) {

@@ -32,6 +32,7 @@ void BufferSweep::run() {
     if (isMemoryType(argument.getType()))
       create(argument, argument.getType(), isOwned(argument));
   for (unsigned point = 0, e = order.size(); point < e; ++point) {
+    current = point;
     Operation *op = order.getOp(point);
     if (order.isEnd(point)) {
       leaveRegions(op);
@@ -39,18 +40,42 @@ void BufferSweep::run() {
     }
     if (&op->getBlock()->front() == op)
       visitBlockStart(op->getBlock());
-    OpFacts facts = getOpFacts(op);
+    const OpFacts &facts = order.getFacts(point);
     if (facts.opClass == OpClass::Call)
       visitCall(op, facts);
     else if (op->hasTrait<OpTrait::IsTerminator>() ||
              (facts.opClass == OpClass::Terminator &&
               op == &op->getBlock()->back()))
       visitTerminator(op);
-    else if (order.getEnd(op) != point)
+    else if (order.getEndOfPoint(point) != point)
       enterRegions(op);
     else
       visitOp(op, facts);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers; those of the op at hand need no looking up
+//===----------------------------------------------------------------------===//
+
+ValueNumber BufferSweep::getNumber(Value value) const {
+  if (auto opResult = dyn_cast<OpResult>(value))
+    if (opResult.getOwner() == order.getOp(current) && !order.isEnd(current))
+      return order.getFirstResult(current) + opResult.getResultNumber();
+  return order.getNumber(value);
+}
+
+BufferId BufferSweep::getBuffer(OpOperand &operand) const {
+  if (operand.getOwner() != order.getOp(current) || order.isEnd(current))
+    return getBuffer(operand.get());
+  return result.getBuffer(
+      order.getOperands(current)[operand.getOperandNumber()]);
+}
+
+unsigned BufferSweep::getPoint(Operation *op) const {
+  return op == order.getOp(current) && !order.isEnd(current)
+             ? current
+             : order.getBegin(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -70,14 +95,15 @@ BufferId BufferSweep::create(Value root, Type type, bool owned) {
 }
 
 void BufferSweep::join(Value value, BufferId buffer) {
-  result.bufferOf[value] = buffer;
+  if (ValueNumber number = getNumber(value); number != kNoNumber)
+    result.bufferOf[number] = buffer;
   addRead(buffer, value);
   for (BufferId target : result.getTargets(buffer))
     addRead(target, value);
 }
 
 void BufferSweep::addRead(BufferId buffer, Value value) {
-  LastReads::Info info = lastReads.lookup(value);
+  LastReads::Info info = lastReads.lookup(getNumber(value));
   reads[buffer].last = std::max(reads[buffer].last, info.last);
   reads[buffer].pathDependent |= info.pathDependent;
   reads[buffer].members.push_back(value);
@@ -118,7 +144,7 @@ void BufferSweep::addTarget(BufferId alias, BufferId target) {
 
 bool BufferSweep::isDying(BufferId buffer, Operation *op) const {
   const Reads &info = reads[buffer];
-  if (info.last <= order.getBegin(op))
+  if (info.last <= getPoint(op))
     return true;
   if (!info.pathDependent)
     return false;
@@ -148,7 +174,7 @@ bool BufferSweep::hasConflictingRead(OpOperand &destination, BufferId buffer,
                                      const OpFacts &facts) const {
   Operation *op = destination.getOwner();
   for (OpOperand &other : op->getOpOperands()) {
-    BufferId read = getBuffer(other.get());
+    BufferId read = getBuffer(other);
     bool throughAlias = llvm::is_contained(result.getTargets(read), buffer);
     if (&other == &destination || (read != buffer && !throughAlias))
       continue;
@@ -165,7 +191,10 @@ bool BufferSweep::hasConflictingRead(OpOperand &destination, BufferId buffer,
 /// opposed to data: eager execution would not have it as a tensor.
 bool BufferSweep::isFreshInit(Value value) const {
   Operation *def = value.getDefiningOp();
-  return def && getOpFacts(def).opClass == OpClass::Generator;
+  if (!def)
+    return false;
+  return order.contains(def) &&
+         order.getFacts(order.getBegin(def)).opClass == OpClass::Generator;
 }
 
 //===----------------------------------------------------------------------===//
@@ -252,7 +281,7 @@ void BufferSweep::visitDestination(OpOperand &destination, const OpFacts &facts,
       return join(value, copy(destination));
     return allocateOrTakeOver(value, facts);
   }
-  BufferId buffer = getBuffer(destination.get());
+  BufferId buffer = getBuffer(destination);
   bool allowed = options.model != MemoryModel::Eager || facts.alwaysInPlace ||
                  isFreshInit(destination.get());
   if (readsOld) {
@@ -334,14 +363,15 @@ void BufferSweep::allocateOrTakeOver(OpResult value, const OpFacts &facts) {
   if (options.model != MemoryModel::Eager || facts.alwaysInPlace)
     for (OpOperand &operand : op->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
-      BufferId buffer = getBuffer(operand.get());
-      if (facts.operands[index] != OperandUse::ReadElementwise ||
-          virtuals.contains(operand.get()) ||
+      if (facts.operands[index] != OperandUse::ReadElementwise)
+        continue;
+      BufferId buffer = getBuffer(operand);
+      if (virtuals.contains(operand.get()) ||
           !canTakeOver(value, operand.get()) || !mayOverwrite(buffer, op) ||
           !isWholeBuffer(operand.get(), buffer) ||
           hasConflictingRead(operand, buffer, facts) || isTaken(buffer))
         continue;
-      result.takeovers[value] = index;
+      result.takeovers[getNumber(value)] = index + 1;
       return join(value, buffer);
     }
   create(value, value.getType(), /*owned=*/true);

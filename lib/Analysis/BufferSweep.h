@@ -45,7 +45,12 @@ private:
   BufferId copy(OpOperand &operand);
   BufferId createAlias(Value root);
   void addTarget(BufferId alias, BufferId target);
-  BufferId getBuffer(Value value) const { return result.getBuffer(value); }
+  BufferId getBuffer(Value value) const {
+    return result.getBuffer(getNumber(value));
+  }
+  BufferId getBuffer(OpOperand &operand) const;
+  ValueNumber getNumber(Value value) const;
+  unsigned getPoint(Operation *op) const;
 
   // Single ops (BufferSweep.cpp).
   void visitOp(Operation *op, const OpFacts &facts);
@@ -85,6 +90,8 @@ private:
   const BufferOptions &options;
   const ProgramOrder &order;
   const LastReads &lastReads;
+  /// Where the sweep is.
+  unsigned current = 0;
   /// What the `fused` model never has in memory.
   std::optional<FusionPlan> fusion;
   std::vector<Reads> reads;

@@ -32,13 +32,18 @@ BufferAssignment BufferAssignment::compute(FunctionOpInterface func,
   result.function = func;
   result.order = std::make_shared<ProgramOrder>(func);
   result.lastReads = std::make_shared<LastReads>(*result.order);
+  result.bufferOf.assign(result.order->getValues().size(), kNoBuffer);
+  result.takeovers.assign(result.order->getValues().size(), 0);
   BufferSweep(result, options).run();
   return result;
 }
 
-BufferId BufferAssignment::getBuffer(Value value) const {
-  auto it = bufferOf.find(value);
-  return it == bufferOf.end() ? kNoBuffer : it->second;
+std::vector<std::pair<Value, BufferId>> BufferAssignment::getValues() const {
+  std::vector<std::pair<Value, BufferId>> values;
+  for (auto [value, buffer] : llvm::zip(order->getValues(), bufferOf))
+    if (buffer != kNoBuffer)
+      values.push_back({value, buffer});
+  return values;
 }
 
 bool BufferAssignment::isInPlace(OpOperand &operand) const {
@@ -51,10 +56,10 @@ BufferId BufferAssignment::getHandedOver(OpOperand &operand) const {
 }
 
 std::optional<unsigned> BufferAssignment::getTakenOver(OpResult result) const {
-  auto it = takeovers.find(result);
-  if (it == takeovers.end())
+  ValueNumber number = order->getNumber(result);
+  if (number == kNoNumber || takeovers[number] == 0)
     return std::nullopt;
-  return it->second;
+  return takeovers[number] - 1;
 }
 
 ArrayRef<OpOperand *> BufferAssignment::getMaterializedUses(Value splat) const {
@@ -64,7 +69,7 @@ ArrayRef<OpOperand *> BufferAssignment::getMaterializedUses(Value splat) const {
 
 ArrayRef<BufferId> BufferAssignment::getTargets(BufferId alias) const {
   // The number of no buffer is no key of a DenseMap.
-  if (alias == kNoBuffer)
+  if (alias == kNoBuffer || targets.empty())
     return {};
   auto it = targets.find(alias);
   return it == targets.end() ? ArrayRef<BufferId>() : it->second;

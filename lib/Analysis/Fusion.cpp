@@ -154,7 +154,7 @@ FusionPlan::computeLeaves(Operation *op, const OpFacts &facts) const {
 
 /// Consumers come later in the program, so that they are candidates already.
 void FusionPlan::findCandidate(Operation *op) {
-  OpFacts facts = getOpFacts(op);
+  const OpFacts &facts = order.getFacts(order.getBegin(op));
   OpResult result = getFusibleResult(op, facts);
   if (!result || isFolded(op))
     return;
@@ -168,7 +168,7 @@ void FusionPlan::findCandidate(Operation *op) {
       Operation *user = use.getOwner();
       if (user->getBlock() != op->getBlock() || !order.contains(user))
         return;
-      OpFacts userFacts = getOpFacts(user);
+      const OpFacts &userFacts = order.getFacts(order.getBegin(user));
       unsigned index = use.getOperandNumber();
       bool isView = false;
       for (OpResult seen : user->getResults()) {
@@ -216,7 +216,7 @@ void FusionPlan::decide(Operation *op) {
   if (it == candidates.end())
     return;
   unsigned lastUse = it->second.lastUse;
-  OpFacts facts = getOpFacts(op);
+  const OpFacts &facts = order.getFacts(order.getBegin(op));
   OpResult result = getFusibleResult(op, facts);
   SmallVector<FusedLeaf, 2> leaves = computeLeaves(op, facts);
   std::optional<uint64_t> removed = getBytes(result.getType());
@@ -264,7 +264,7 @@ void FusionPlan::findBases(const LastReads &lastReads,
       for (BlockArgument argument : op->getBlock()->getArguments())
         if (!isEntry || isOwned(argument))
           addStorage(argument, argument, lastReads);
-    OpFacts facts = getOpFacts(op);
+    const OpFacts &facts = order.getFacts(order.getBegin(op));
     if (foldsIntoProduct(op))
       folded.insert(op);
     for (OpResult result : op->getResults()) {

@@ -28,24 +28,35 @@ static void forEachCapture(Operation *op, function_ref<void(Value)> callback) {
     });
 }
 
-LastReads::LastReads(const ProgramOrder &order) : order(order) {
+LastReads::LastReads(const ProgramOrder &order)
+    : order(order), infos(order.getValues().size()) {
   for (unsigned point = 0, e = order.size(); point < e; ++point) {
     if (order.isEnd(point))
       continue;
     Operation *op = order.getOp(point);
-    OpFacts facts = getOpFacts(op);
-    for (auto [use, operand] : llvm::zip(facts.operands, op->getOperands()))
+    for (auto [use, operand, number] :
+         llvm::zip(order.getFacts(point).operands, op->getOperands(),
+                   order.getOperands(point)))
       if (readsContents(use))
-        addRead(operand, op);
+        addRead(operand, number, point);
     if (op->getNumRegions() && order.getEnd(op) == point)
-      forEachCapture(op, [&](Value value) { addRead(value, op); });
+      forEachCapture(op, [&](Value value) {
+        addRead(value, order.getNumber(value), point);
+      });
   }
 }
 
-void LastReads::addRead(Value value, Operation *user) {
-  Position position = locate(value, user);
-  Info &info = infos[value];
+void LastReads::addRead(Value value, ValueNumber number, unsigned point) {
+  if (number == kNoNumber)
+    return;
+  Info &info = infos[number];
   info.isRead = true;
+  Operation *op = order.getOp(point);
+  if (op->getBlock() == value.getParentBlock()) {
+    info.last = std::max(info.last, point);
+    return;
+  }
+  Position position = locate(value, op);
   info.last = std::max(info.last, position.point);
   if (position.throughBranch ||
       position.homeOp->getBlock() != value.getParentBlock())

@@ -36,7 +36,7 @@ private:
   };
 
   void add(unsigned first, unsigned last);
-  void addValue(Value value);
+  void addValue(Value value, ValueNumber number);
   void addMaterialized(Value value);
   void addPaths(Value value, unsigned start, ArrayRef<Operation *> users);
   void addBlock(Block *block, unsigned start, ArrayRef<Operation *> users);
@@ -60,7 +60,7 @@ void Collector::add(unsigned first, unsigned last) {
 static unsigned getDefinition(Value value, const ProgramOrder &order) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return order.getBlockBegin(argument.getOwner());
-  return order.getEnd(value.getDefiningOp());
+  return order.getEnd(cast<OpResult>(value).getOwner());
 }
 
 /// The op of `region` that is or contains `op`.
@@ -70,10 +70,10 @@ static Operation *getHomeOp(Operation *op, Region *region) {
   return op;
 }
 
-void Collector::addValue(Value value) {
+void Collector::addValue(Value value, ValueNumber number) {
   if (!assignment.getMaterializedUses(value).empty())
     return addMaterialized(value);
-  LastReads::Info info = lastReads.lookup(value);
+  LastReads::Info info = lastReads.lookup(number);
   unsigned start = getDefinition(value, order);
   if (!info.isRead) {
     // An argument nobody reads is freed at once; a result is written first.
@@ -184,12 +184,15 @@ void Collector::addGraph(const Scope &scope) {
 }
 
 std::vector<std::pair<BufferId, LiveSegment>> Collector::run() {
-  for (auto [value, buffer] : assignment.getValues()) {
+  for (auto [number, value] : llvm::enumerate(order.getValues())) {
+    BufferId buffer = assignment.getBuffer(ValueNumber(number));
+    if (buffer == kNoBuffer)
+      continue;
     ArrayRef<BufferId> targets = assignment.getTargets(buffer);
     current.assign(targets.begin(), targets.end());
     if (!assignment.getBuffers()[buffer].isAlias)
       current.push_back(buffer);
-    addValue(value);
+    addValue(value, number);
   }
   for (auto [operand, buffer] : assignment.getCopies()) {
     current.assign({buffer});
@@ -216,25 +219,38 @@ std::vector<std::pair<BufferId, LiveSegment>> Collector::run() {
 LiveRanges LiveRanges::compute(const BufferAssignment &assignment) {
   std::vector<std::pair<BufferId, LiveSegment>> found =
       Collector(assignment).run();
-  llvm::sort(found, [](const auto &a, const auto &b) {
-    return std::tie(a.first, a.second.first, a.second.last) <
-           std::tie(b.first, b.second.first, b.second.last);
-  });
+  // Distributed over the buffers, then put in order and joined in place.
+  size_t count = assignment.getBuffers().size();
   LiveRanges result;
-  size_t next = 0;
-  for (BufferId id = 0, e = assignment.getBuffers().size(); id < e; ++id) {
-    result.starts.push_back(result.segments.size());
-    for (; next < found.size() && found[next].first == id; ++next) {
-      LiveSegment segment = found[next].second;
-      bool isFirst = result.segments.size() == result.starts.back();
-      if (!isFirst && segment.first <= result.segments.back().last + 1)
-        result.segments.back().last =
-            std::max(result.segments.back().last, segment.last);
+  result.starts.assign(count + 1, 0);
+  for (const auto &[id, segment] : found)
+    ++result.starts[id];
+  size_t sum = 0;
+  for (size_t &start : result.starts)
+    start = sum += start;
+  result.segments.resize(found.size());
+  for (const auto &[id, segment] : found)
+    result.segments[--result.starts[id]] = segment;
+  size_t kept = 0;
+  for (BufferId id = 0; id < count; ++id) {
+    size_t begin = result.starts[id], end = result.starts[id + 1];
+    llvm::sort(result.segments.begin() + begin, result.segments.begin() + end,
+               [](LiveSegment a, LiveSegment b) {
+                 return std::tie(a.first, a.last) < std::tie(b.first, b.last);
+               });
+    result.starts[id] = kept;
+    for (size_t i = begin; i < end; ++i) {
+      LiveSegment segment = result.segments[i];
+      if (kept > result.starts[id] &&
+          segment.first <= result.segments[kept - 1].last + 1)
+        result.segments[kept - 1].last =
+            std::max(result.segments[kept - 1].last, segment.last);
       else
-        result.segments.push_back(segment);
+        result.segments[kept++] = segment;
     }
   }
-  result.starts.push_back(result.segments.size());
+  result.starts[count] = kept;
+  result.segments.resize(kept);
   return result;
 }
 

@@ -102,12 +102,16 @@ LogicalResult ModuleProfiler::addTransients(MemoryProfile &profile) {
     if (order.isEnd(point))
       continue;
     Operation *op = order.getOp(point);
-    OpFacts facts = getOpFacts(op);
+    const OpFacts &facts = order.getFacts(point);
     if (!facts.known)
       ++profile.conservativeOps[op->getName().getStringRef()];
     uint64_t bytes =
         llvm::alignTo(facts.workspaceBytes, options.size.alignment);
-    if (FunctionOpInterface target = resolve(op)) {
+    FunctionOpInterface target =
+        facts.opClass == OpClass::Call || facts.opClass == OpClass::ControlFlow
+            ? resolve(op)
+            : nullptr;
+    if (target) {
       auto it = callees.find(target);
       if (it != callees.end()) {
         // Results live at the call are counted as buffers already.
@@ -244,21 +248,24 @@ static uint64_t getLargestOpBytes(const MemoryProfile &profile) {
     Operation *op = order.getOp(point);
     uint64_t bytes = 0;
     seen.clear();
-    auto add = [&](Value value) {
-      BufferId id = profile.assignment.getBuffer(value);
+    auto add = [&](ValueNumber number) {
+      BufferId id = profile.assignment.getBuffer(number);
       if (id == kNoBuffer || llvm::is_contained(seen, id))
         return;
       seen.push_back(id);
       bytes += profile.buffers[id].bytes;
     };
     if (!order.isEnd(point)) {
-      OpFacts facts = getOpFacts(op);
-      for (auto [use, operand] : llvm::zip(facts.operands, op->getOperands()))
+      const OpFacts &facts = order.getFacts(point);
+      for (auto [use, operand] :
+           llvm::zip(facts.operands, order.getOperands(point)))
         if (readsContents(use))
           add(operand);
     }
-    if (order.isEnd(point) || order.getEnd(op) == point)
-      llvm::for_each(op->getResults(), add);
+    unsigned begin = order.isEnd(point) ? order.getBegin(op) : point;
+    if (order.isEnd(point) || order.getEndOfPoint(point) == point)
+      for (unsigned i = 0, e = op->getNumResults(); i < e; ++i)
+        add(order.getFirstResult(begin) + i);
     largest = std::max(largest, bytes);
   }
   return largest;

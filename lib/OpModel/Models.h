@@ -22,6 +22,10 @@ OpFacts getDefaultFacts(Operation *op);
 /// Loops, branches, calls and terminators, whatever their dialect.
 std::optional<OpFacts> getControlFlowFacts(Operation *op);
 
+/// Elementwise ops of arith and math on whole tensors, which graphs are full
+/// of: no other model describes them.
+std::optional<OpFacts> getArithmeticFacts(Operation *op);
+
 /// Ops that implement upstream interfaces: linalg, tensor, arith, math,
 /// bufferization, memref, affine, vector, ml_program, es.
 std::optional<OpFacts> getUpstreamFacts(Operation *op);

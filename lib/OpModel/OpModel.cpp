@@ -50,20 +50,22 @@ OpFacts mlir::es::getDefaultFacts(Operation *op) {
 }
 
 OpFacts mlir::es::getOpFacts(Operation *op) {
+  if (std::optional<OpFacts> facts = getArithmeticFacts(op))
+    return std::move(*facts);
   if (std::optional<OpFacts> facts = getControlFlowFacts(op))
-    return *facts;
+    return std::move(*facts);
   if (std::optional<OpFacts> facts = getGradientFacts(op))
-    return *facts;
+    return std::move(*facts);
   if (std::optional<OpFacts> facts = getTosaFacts(op))
-    return *facts;
+    return std::move(*facts);
   if (std::optional<OpFacts> facts = getStableHLOFacts(op))
-    return *facts;
+    return std::move(*facts);
   if (std::optional<OpFacts> facts = getAtenFacts(op))
-    return *facts;
+    return std::move(*facts);
   if (std::optional<OpFacts> facts = getOnnxFacts(op))
-    return *facts;
+    return std::move(*facts);
   if (std::optional<OpFacts> facts = getUpstreamFacts(op))
-    return *facts;
+    return std::move(*facts);
   OpFacts facts = getDefaultFacts(op);
   // A load from a global of a dialect that is not linked in.
   if (getLoadedGlobal(op) && op->getNumResults() == 1) {

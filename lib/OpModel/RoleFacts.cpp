@@ -128,10 +128,11 @@ static bool isInteger(Value value) {
 /// A composite that a compiler keeps as a call, such as byteir.layer_norm: what
 /// follows the activation are its scale and its offset.
 static std::optional<RoleFacts> getCustomCallFacts(Operation *op) {
+  if (op->getName().stripDialect() != "custom_call")
+    return std::nullopt;
   auto target = op->getAttrOfType<StringAttr>("call_target_name");
-  if (!target || op->getName().stripDialect() != "custom_call" ||
-      !(target.getValue().contains("layer_norm") ||
-        target.getValue().contains("rms_norm")))
+  if (!target || !(target.getValue().contains("layer_norm") ||
+                   target.getValue().contains("rms_norm")))
     return std::nullopt;
   RoleFacts facts;
   facts.use = RoleUse::Normalization;

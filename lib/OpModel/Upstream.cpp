@@ -143,6 +143,17 @@ static OpFacts getElementwiseFacts(Operation *op) {
   return facts;
 }
 
+std::optional<OpFacts> mlir::es::getArithmeticFacts(Operation *op) {
+  if (op->getNumResults() == 0 ||
+      !isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+          op->getDialect()) ||
+      !isMemoryType(op->getResult(0).getType()) ||
+      op->hasTrait<OpTrait::ConstantLike>() ||
+      !OpTrait::hasElementwiseMappableTraits(op))
+    return std::nullopt;
+  return getElementwiseFacts(op);
+}
+
 //===----------------------------------------------------------------------===//
 // Constants and globals
 //===----------------------------------------------------------------------===//

@@ -84,12 +84,17 @@ public:
 
   /// The buffer `value` lives in, or kNoBuffer (scalars, tensor.empty, splats
   /// that nothing needs in memory).
-  BufferId getBuffer(Value value) const;
+  BufferId getBuffer(Value value) const {
+    return getBuffer(order->getNumber(value));
+  }
+  BufferId getBuffer(ValueNumber number) const {
+    return number == kNoNumber ? kNoBuffer : bufferOf[number];
+  }
   ArrayRef<Buffer> getBuffers() const { return table; }
   const ProgramOrder &getOrder() const { return *order; }
   const LastReads &getLastReads() const { return *lastReads; }
-  /// Every value that lives in a buffer, in no particular order.
-  const llvm::DenseMap<Value, BufferId> &getValues() const { return bufferOf; }
+  /// Every value that lives in a buffer, in program order.
+  std::vector<std::pair<Value, BufferId>> getValues() const;
   const llvm::DenseMap<OpOperand *, BufferId> &getCopies() const {
     return copies;
   }
@@ -130,10 +135,12 @@ private:
   std::shared_ptr<const ProgramOrder> order;
   std::shared_ptr<const LastReads> lastReads;
   std::vector<Buffer> table;
-  llvm::DenseMap<Value, BufferId> bufferOf;
+  /// By number of the value; kNoBuffer for those without memory.
+  std::vector<BufferId> bufferOf;
   llvm::DenseMap<OpOperand *, BufferId> copies;
   llvm::DenseMap<OpOperand *, BufferId> handedOver;
-  llvm::DenseMap<Value, unsigned> takeovers;
+  /// By number of the result: one more than the operand, 0 for none.
+  std::vector<unsigned> takeovers;
   llvm::DenseMap<Value, SmallVector<OpOperand *, 2>> materialized;
   llvm::DenseMap<BufferId, SmallVector<BufferId, 2>> targets;
   std::vector<HeldBuffer> held;

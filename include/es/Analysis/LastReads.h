@@ -32,7 +32,10 @@ public:
     /// Read inside a branch, or in another block, than its definition's.
     bool pathDependent = false;
   };
-  Info lookup(Value value) const { return infos.lookup(value); }
+  Info lookup(ValueNumber number) const {
+    return number == kNoNumber ? Info() : infos[number];
+  }
+  Info lookup(Value value) const { return lookup(order.getNumber(value)); }
 
   /// True if some read of `value` can happen after `op` (reads by `op` itself
   /// do not count). Looks at every use: for path-dependent values only.
@@ -54,10 +57,10 @@ public:
   const ProgramOrder &getOrder() const { return order; }
 
 private:
-  void addRead(Value value, Operation *user);
+  void addRead(Value value, ValueNumber number, unsigned point);
 
   const ProgramOrder &order;
-  llvm::DenseMap<Value, Info> infos;
+  std::vector<Info> infos;
   mutable llvm::DenseMap<Value, llvm::DenseSet<Block *>> liveIns;
 };
 
