@@ -18,14 +18,22 @@ using namespace mlir::es;
 // Nodes
 //===----------------------------------------------------------------------===//
 
-const StorageUses::Node *StorageUses::lookup(Value value) const {
+unsigned StorageUses::getNode(Value value) const {
   auto it = nodeOf.find(value);
-  return it == nodeOf.end() ? nullptr : &nodes[it->second];
+  return it == nodeOf.end() ? kNoNode : it->second;
 }
 
 const StorageUses::Node *StorageUses::lookupStored(Value value) const {
-  const Node *node = lookup(value);
-  return node && node->root != kNoRoot ? node : nullptr;
+  unsigned node = getNode(value);
+  return node != kNoNode && nodes[node].root != kNoRoot ? &nodes[node]
+                                                        : nullptr;
+}
+
+/// Of the node that is made at the moment.
+void StorageUses::addSource(Node &node, unsigned source) {
+  if (node.numSources++ == 0)
+    node.firstSource = sources.size();
+  sources.push_back(source);
 }
 
 void StorageUses::addRoot(Value value) {
@@ -74,32 +82,34 @@ static int64_t countElements(Type type) {
 
 /// The result of `op` stands for the largest of its sources, if all of them
 /// stand for storages or splats.
-void StorageUses::follow(Operation *op, const RoleFacts &facts, bool isExact) {
-  if (op->getNumResults() != 1 || facts.sources.empty())
+void StorageUses::follow(Operation *op, const RoleFacts &facts,
+                         ArrayRef<unsigned> stands) {
+  if (op->getNumResults() != 1 || stands.empty() ||
+      llvm::is_contained(stands, kNoNode))
     return;
   Node node;
-  node.isExact = isExact;
+  node.isExact = facts.use != RoleUse::Map;
   int64_t largest = -1;
-  for (unsigned index : facts.sources) {
-    const Node *source = lookup(op->getOperand(index));
-    if (!source)
-      return;
-    if (source->root == kNoRoot)
+  for (unsigned index : stands) {
+    const Node &source = nodes[index];
+    if (source.root == kNoRoot)
       continue;
     int64_t count =
-        facts.use == RoleUse::Follow ? 0 : countElements(getRootType(*source));
+        facts.use == RoleUse::Follow ? 0 : countElements(getRootType(source));
     if (count < largest)
       continue;
-    if (count > largest)
-      node.sources.clear();
-    if (node.sources.empty())
-      node.root = source->root;
+    if (count > largest) {
+      sources.resize(sources.size() - node.numSources);
+      node.numSources = 0;
+    }
+    if (node.numSources == 0)
+      node.root = source.root;
     largest = count;
-    node.isExact &= source->isExact;
-    node.sources.push_back(nodeOf.lookup(op->getOperand(index)));
+    node.isExact &= source.isExact;
+    addSource(node, index);
   }
   nodeOf[op->getResult(0)] = nodes.size();
-  nodes.push_back(std::move(node));
+  nodes.push_back(node);
 }
 
 /// The parameter of a product is the operand that is a storage while the other
@@ -119,11 +129,11 @@ void StorageUses::visitContraction(Operation *op, const RoleFacts &facts) {
 }
 
 /// True if `source` is a vector that is repeated along a dimension of `result`.
-bool StorageUses::isBroadcastVector(Value source, ShapedType result) const {
-  const Node *node = lookupStored(source);
-  if (!node || !result.hasRank() || result.getRank() < 2)
+bool StorageUses::isBroadcastVector(unsigned source, ShapedType result) const {
+  if (source == kNoNode || nodes[source].root == kNoRoot || !result.hasRank() ||
+      result.getRank() < 2)
     return false;
-  auto type = getCarriedShape(getRootType(*node));
+  auto type = getCarriedShape(getRootType(nodes[source]));
   if (!type || !type.hasRank() ||
       !isa<FloatType, ComplexType>(type.getElementType()))
     return false;
@@ -138,15 +148,23 @@ bool StorageUses::isBroadcastVector(Value source, ShapedType result) const {
 }
 
 /// A vector that is broadcast and then joined with something.
-void StorageUses::markBroadcasts(Operation *op, ArrayRef<unsigned> sources) {
+void StorageUses::markBroadcasts(Operation *op, ArrayRef<unsigned> stands) {
   ShapedType result = op->getNumResults() == 1
                           ? getCarriedShape(op->getResult(0).getType())
                           : ShapedType();
-  if (!result || sources.size() < 2)
+  if (!result || stands.size() < 2)
     return;
-  for (unsigned index : sources)
-    if (isBroadcastVector(op->getOperand(index), result))
-      mark(op->getOperand(index), kVector);
+  for (unsigned node : stands)
+    if (isBroadcastVector(node, result))
+      nodes[node].evidence |= kVector;
+}
+
+void StorageUses::visitElements(Operation *op, const RoleFacts &facts) {
+  SmallVector<unsigned, 4> stands;
+  for (unsigned index : facts.sources)
+    stands.push_back(getNode(op->getOperand(index)));
+  markBroadcasts(op, stands);
+  follow(op, facts, stands);
 }
 
 /// What the sums of a product start from is a bias if it is a vector.
@@ -155,7 +173,7 @@ void StorageUses::markBiases(Operation *op, const RoleFacts &facts) {
     Value result =
         op->getNumResults() ? Value(op->getResult(0)) : op->getOperand(index);
     auto type = getCarriedShape(result.getType());
-    if (type && isBroadcastVector(op->getOperand(index), type))
+    if (type && isBroadcastVector(getNode(op->getOperand(index)), type))
       mark(op->getOperand(index), kVector);
   }
 }
@@ -203,8 +221,7 @@ void StorageUses::visit(Operation *op) {
   case RoleUse::Follow:
   case RoleUse::Scale:
   case RoleUse::Map:
-    markBroadcasts(op, facts.sources);
-    return follow(op, facts, /*isExact=*/facts.use != RoleUse::Map);
+    return visitElements(op, facts);
   case RoleUse::Contraction:
     visitContraction(op, facts);
     return markBiases(op, facts);

@@ -66,8 +66,8 @@ public:
 private:
   static constexpr unsigned kNoRoot = ~0u;
   struct Node {
-    /// The nodes that this one stands for; none for a root.
-    SmallVector<unsigned, 1> sources;
+    /// The nodes that this one stands for, in `sources`; none for a root.
+    unsigned firstSource = 0, numSources = 0;
     /// The storage itself, or the largest of those it stands for; kNoRoot if
     /// it depends on no storage (a splat).
     unsigned root = kNoRoot;
@@ -84,14 +84,17 @@ private:
   void visitLoop(Operation *op);
   void visitWhile(Operation *op);
   void visitContraction(Operation *op, const RoleFacts &facts);
-  void markBroadcasts(Operation *op, ArrayRef<unsigned> sources);
+  void visitElements(Operation *op, const RoleFacts &facts);
+  void markBroadcasts(Operation *op, ArrayRef<unsigned> stands);
   void markBiases(Operation *op, const RoleFacts &facts);
-  void follow(Operation *op, const RoleFacts &facts, bool isExact);
+  void follow(Operation *op, const RoleFacts &facts, ArrayRef<unsigned> stands);
   void markVectors(Operation *op, ArrayRef<unsigned> operands,
                    Evidence evidence);
   void propagate();
 
-  const Node *lookup(Value value) const;
+  static constexpr unsigned kNoNode = ~0u;
+  unsigned getNode(Value value) const;
+  void addSource(Node &node, unsigned source);
   /// The node, if it stands for a storage.
   const Node *lookupStored(Value value) const;
   void addRoot(Value value);
@@ -99,7 +102,7 @@ private:
   void addAlias(Value value, Value source);
   void mark(Value value, Evidence evidence);
   Type getRootType(const Node &node) const;
-  bool isBroadcastVector(Value source, ShapedType result) const;
+  bool isBroadcastVector(unsigned source, ShapedType result) const;
 
   FunctionOpInterface func;
   IsData isData;
@@ -115,6 +118,8 @@ private:
   };
   llvm::DenseMap<Operation *, SmallVector<Passed>> passed;
   std::vector<Node> nodes;
+  /// The sources of all nodes, node by node.
+  std::vector<unsigned> sources;
   llvm::DenseMap<Value, unsigned> nodeOf;
   std::vector<Root> roots;
   std::vector<unsigned> rootNodes;

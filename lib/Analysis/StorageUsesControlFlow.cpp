@@ -181,10 +181,10 @@ void StorageUses::visitFunction(FunctionOpInterface callee) {
       if (node.root == kNoRoot)
         node.root = nodes[source].root;
       node.isExact &= nodes[source].isExact;
-      node.sources.push_back(source);
+      addSource(node, source);
     }
     nodeOf[argument] = nodes.size();
-    nodes.push_back(std::move(node));
+    nodes.push_back(node);
   }
   callee.getFunctionBody().walk<WalkOrder::PreOrder>(
       [&](Operation *op) { visit(op); });
@@ -196,7 +196,8 @@ void StorageUses::visitFunction(FunctionOpInterface callee) {
 
 void StorageUses::propagate() {
   for (unsigned i = nodes.size(); i-- > 0;)
-    for (unsigned source : nodes[i].sources)
+    for (unsigned source :
+         ArrayRef(sources).slice(nodes[i].firstSource, nodes[i].numSources))
       nodes[source].evidence |= nodes[i].evidence;
   for (auto [index, root] : llvm::enumerate(roots))
     root.evidence = nodes[rootNodes[index]].evidence;

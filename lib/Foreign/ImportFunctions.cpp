@@ -40,9 +40,11 @@ static StringRef getSymbolName(Operation *op) {
 }
 
 static bool isForeignFunction(Operation *op) {
+  if (op->isRegistered())
+    return false;
   StringRef name = op->getName().stripDialect();
-  return !op->isRegistered() && op->getNumRegions() == 1 &&
-         op->getNumOperands() == 0 && op->getNumResults() == 0 &&
+  return op->getNumRegions() == 1 && op->getNumOperands() == 0 &&
+         op->getNumResults() == 0 &&
          (name == "func" || name == "func_v1" || name == "async.func") &&
          !getSymbolName(op).empty();
 }
@@ -100,10 +102,14 @@ static void importCall(ModuleOp module, Operation *op) {
 bool mlir::es::importFunctions(ModuleOp module) {
   module.getContext()->getOrLoadDialect<func::FuncDialect>();
   SmallVector<Operation *> functions;
+  bool hasUnregistered = false;
   module.walk([&](Operation *op) {
+    hasUnregistered |= !op->isRegistered();
     if (isForeignFunction(op))
       functions.push_back(op);
   });
+  if (!hasUnregistered)
+    return false;
   llvm::for_each(functions, importFunction);
   module.walk([](func::FuncOp function) {
     for (Block &block : function.getBody())

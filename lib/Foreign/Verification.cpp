@@ -21,6 +21,8 @@ using namespace mlir;
 using namespace mlir::es;
 
 void mlir::es::upgradeOps(ModuleOp module) {
+  if (!module.getContext()->getLoadedDialect<tosa::TosaDialect>())
+    return;
   module.walk([](tosa::ConstOp op) {
     // The attribute `values` was `value` before 2025.
     auto value = op->getDiscardableAttr("value");

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -249,24 +250,41 @@ static RoleFacts getExtractFacts(tensor::ExtractOp op) {
 // All the rest, from the memory model
 //===----------------------------------------------------------------------===//
 
-static bool isArithmetic(StringRef name) {
-  static const llvm::StringSet<> names = {
-      "arith.addf",         "arith.subf",
-      "arith.mulf",         "arith.divf",
-      "arith.addi",         "arith.subi",
-      "arith.muli",         "tosa.add",
-      "tosa.sub",           "tosa.mul",
-      "stablehlo.add",      "stablehlo.subtract",
-      "stablehlo.divide",   "stablehlo.multiply",
-      "mhlo.add",           "mhlo.subtract",
-      "mhlo.divide",        "mhlo.multiply",
-      "torch.aten.add",     "torch.aten.sub",
-      "torch.aten.mul",     "torch.aten.div",
-      "onnx.Add",           "onnx.Sub",
-      "onnx.Mul",           "onnx.Div",
-      "ttir.add",           "ttir.subtract",
-      "ttir.multiply",      "ttir.div",
-      "chlo.broadcast_add", "chlo.broadcast_multiply"};
+/// Ops of arith and math are in no table of names but that of arithmetic.
+static bool isInTables(Operation *op) {
+  return !isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+      op->getDialect());
+}
+
+static bool isArithmetic(Operation *op, StringRef name) {
+  if (!isInTables(op))
+    return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
+               arith::AddIOp, arith::SubIOp, arith::MulIOp>(op);
+  static const llvm::StringSet<> names = {"tosa.add",
+                                          "tosa.sub",
+                                          "tosa.mul",
+                                          "stablehlo.add",
+                                          "stablehlo.subtract",
+                                          "stablehlo.divide",
+                                          "stablehlo.multiply",
+                                          "mhlo.add",
+                                          "mhlo.subtract",
+                                          "mhlo.divide",
+                                          "mhlo.multiply",
+                                          "torch.aten.add",
+                                          "torch.aten.sub",
+                                          "torch.aten.mul",
+                                          "torch.aten.div",
+                                          "onnx.Add",
+                                          "onnx.Sub",
+                                          "onnx.Mul",
+                                          "onnx.Div",
+                                          "ttir.add",
+                                          "ttir.subtract",
+                                          "ttir.multiply",
+                                          "ttir.div",
+                                          "chlo.broadcast_add",
+                                          "chlo.broadcast_multiply"};
   return names.contains(name);
 }
 
@@ -286,7 +304,7 @@ static bool isConversion(Operation *op, StringRef name) {
                                           "onnx.DequantizeLinear",
                                           "ttir.typecast",
                                           "ttir.dequantize"};
-  return isa<CastOpInterface>(op) || names.contains(name);
+  return isa<CastOpInterface>(op) || (isInTables(op) && names.contains(name));
 }
 
 static bool isConcatenation(StringRef name) {
@@ -319,7 +337,7 @@ static RoleFacts getFactsOfClass(Operation *op, StringRef name) {
   if (isConversion(op, name)) {
     facts.use = RoleUse::Follow;
   } else if (isElementwise) {
-    facts.use = isArithmetic(name) ? RoleUse::Scale : RoleUse::Map;
+    facts.use = isArithmetic(op, name) ? RoleUse::Scale : RoleUse::Map;
   } else if (memory.opClass == OpClass::DataMovement) {
     facts.use = RoleUse::Follow;
     // Other operands say where to cut and what to pad with.
@@ -330,6 +348,8 @@ static RoleFacts getFactsOfClass(Operation *op, StringRef name) {
 }
 
 RoleFacts mlir::es::getRoleFacts(Operation *op) {
+  if (!isInTables(op))
+    return getFactsOfClass(op, op->getName().getStringRef());
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return getLinalgFacts(linalgOp);
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))

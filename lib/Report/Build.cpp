@@ -66,8 +66,12 @@ std::string FunctionBuilder::nameOf(Value value, const ProgramOrder &order) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (order.size() <= kNumberedPoints) {
-    if (!names)
-      names = std::make_unique<AsmState>(step ? step->func : func);
+    if (!names) {
+      OpPrintingFlags flags;
+      if (options.isVerified && options.shapes.empty())
+        flags.assumeVerified();
+      names = std::make_unique<AsmState>(step ? step->func : func, flags);
+    }
     value.printAsOperand(stream, *names);
     return text;
   }

@@ -37,6 +37,8 @@ private:
   ModuleOp module;
   SymbolTableCollection symbols;
   SmallVector<FunctionOpInterface> order;
+  /// Those that call private functions.
+  llvm::DenseSet<Operation *> callers;
   /// Private functions that call themselves, directly or not.
   llvm::SmallPtrSet<Operation *, 4> recursive;
   llvm::SmallSetVector<Operation *, 8> inlined;
@@ -78,6 +80,8 @@ void CalleeInliner::sortCalleesFirst() {
       return;
     active.insert(func);
     stack.push_back({func, getCalls(func)});
+    if (!stack.back().calls.empty())
+      callers.insert(func);
   };
   module.walk<WalkOrder::PreOrder>([&](FunctionOpInterface root) {
     enter(root);
@@ -128,6 +132,8 @@ void CalleeInliner::inlineInto(FunctionOpInterface func) {
 /// Callees that nothing else names. One that is named twice, as a call and as
 /// an attribute, stays; the report leaves private functions out.
 void CalleeInliner::eraseUnused() {
+  if (inlined.empty())
+    return;
   llvm::DenseSet<StringAttr> named;
   module.walk([&](Operation *op) {
     auto note = [&](Attribute attr) {
@@ -146,7 +152,8 @@ void CalleeInliner::eraseUnused() {
 void CalleeInliner::run() {
   sortCalleesFirst();
   for (FunctionOpInterface func : order)
-    inlineInto(func);
+    if (callers.contains(func))
+      inlineInto(func);
   eraseUnused();
 }
 

@@ -112,6 +112,7 @@ static int reportChunk(std::unique_ptr<llvm::MemoryBuffer> chunk,
       parseModelFile(sources, &context, reading, summary);
   if (!module)
     return 1;
+  options->isVerified = summary.invalidOps.empty();
   FailureOr<MemoryReport> report = makeMemoryReport(*module, *options);
   // The process is about to end: erasing a million ops one by one would take
   // longer than analysing them.

@@ -73,6 +73,8 @@ struct ReportOptions {
   bool lowerBound = false;
   bool timeline = false;
   bool printRoles = false;
+  /// The module is known to verify, so that naming its values need not check.
+  bool isVerified = false;
   ParameterRules rules;
 
   /// True if the file holds the training step that is reported.
