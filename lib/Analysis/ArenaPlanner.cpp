@@ -11,35 +11,31 @@
 //    smallest gap that fits is taken. O(n log n). On instances made hard for
 //    it, 17-86 % above the lower bound; on ML graphs usually within a few
 //    percent.
-//  * largest first: each buffer goes into the smallest gap between the buffers
-//    already placed that it meets in time. Quadratic, so only for small inputs.
+//  * largest first (LargestFirst.cpp), where the first one misses the lower
+//    bound.
 //
 //===----------------------------------------------------------------------===//
 
 #include "es/Analysis/ArenaPlanner.h"
+#include "LargestFirst.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
-#include <numeric>
 #include <set>
 
 using namespace mlir::es;
 using llvm::ArrayRef;
 
-/// Above this many requests only the order by start is tried.
-static constexpr size_t kLargestFirstLimit = 20000;
+/// Steps of the largest-first placement that are allowed in any case, and for
+/// each buffer. The first covers 20,000 buffers that all meet.
+static constexpr uint64_t kSteps = 400'000'000, kStepsPerBuffer = 400;
 
 namespace {
-/// A request's start or end, ends before starts at the same time.
+/// A request's start or end.
 struct Event {
-  uint64_t time;
-  bool isStart;
   uint32_t index;
-  bool operator<(const Event &other) const {
-    return std::tie(time, isStart, index) <
-           std::tie(other.time, other.isStart, other.index);
-  }
+  bool isStart;
 };
 
 /// Free gaps below the top of an arena that grows at need.
@@ -105,33 +101,90 @@ private:
 };
 } // namespace
 
+/// Starts and ends by time, ends before starts, then by index.
 static std::vector<Event> getEvents(ArrayRef<PlannerBuffer> buffers) {
+  auto getStart = [](const PlannerBuffer &buffer) {
+    return 2 * uint64_t(buffer.first) + 1;
+  };
+  auto getEnd = [](const PlannerBuffer &buffer) {
+    return 2 * (uint64_t(buffer.last) + 1);
+  };
+  uint64_t latest = 0;
+  for (const PlannerBuffer &buffer : buffers)
+    latest = std::max(latest, getEnd(buffer));
   std::vector<Event> events;
-  events.reserve(2 * buffers.size());
-  for (auto [index, buffer] : llvm::enumerate(buffers)) {
-    events.push_back({buffer.first, true, uint32_t(index)});
-    events.push_back({uint64_t(buffer.last) + 1, false, uint32_t(index)});
+  if (latest > 16 * (buffers.size() + 1024)) {
+    for (uint32_t index = 0; index < buffers.size(); ++index) {
+      events.push_back({index, true});
+      events.push_back({index, false});
+    }
+    auto getKey = [&](const Event &event) {
+      const PlannerBuffer &buffer = buffers[event.index];
+      return std::make_pair(event.isStart ? getStart(buffer) : getEnd(buffer),
+                            event.index);
+    };
+    llvm::sort(events, [&](const Event &a, const Event &b) {
+      return getKey(a) < getKey(b);
+    });
+    return events;
   }
-  llvm::sort(events);
+  // Times are program points, nearly as many as buffers: sorted by counting.
+  std::vector<uint32_t> next(latest + 2, 0);
+  for (const PlannerBuffer &buffer : buffers) {
+    ++next[getStart(buffer) + 1];
+    ++next[getEnd(buffer) + 1];
+  }
+  for (uint64_t key = 1; key <= latest; ++key)
+    next[key] += next[key - 1];
+  events.resize(2 * buffers.size());
+  for (uint32_t index = 0; index < buffers.size(); ++index) {
+    events[next[getStart(buffers[index])]++] = {index, true};
+    events[next[getEnd(buffers[index])]++] = {index, false};
+  }
   return events;
 }
 
-uint64_t mlir::es::getMaxLiveBytes(ArrayRef<PlannerBuffer> buffers) {
+static uint64_t getMaxLiveBytes(ArrayRef<PlannerBuffer> buffers,
+                                ArrayRef<Event> events, uint64_t alignment) {
   uint64_t live = 0, most = 0;
-  for (const Event &event : getEvents(buffers)) {
-    live +=
-        event.isStart ? buffers[event.index].size : -buffers[event.index].size;
+  for (const Event &event : events) {
+    uint64_t size = llvm::alignTo(buffers[event.index].size, alignment);
+    live += event.isStart ? size : -size;
     most = std::max(most, live);
   }
   return most;
 }
 
+uint64_t mlir::es::getMaxLiveBytes(ArrayRef<PlannerBuffer> buffers) {
+  return ::getMaxLiveBytes(buffers, getEvents(buffers), /*alignment=*/1);
+}
+
+/// The times at which each buffer is live, numbered anew: a number for each run
+/// of starts without an end between them.
+static std::vector<std::pair<uint32_t, uint32_t>>
+getSections(ArrayRef<PlannerBuffer> buffers, ArrayRef<Event> events) {
+  std::vector<std::pair<uint32_t, uint32_t>> sections(buffers.size());
+  uint32_t section = 0;
+  bool hasEnded = false;
+  for (const Event &event : events) {
+    if (!event.isStart) {
+      sections[event.index].second = section;
+      hasEnded = true;
+      continue;
+    }
+    section += hasEnded;
+    hasEnded = false;
+    sections[event.index].first = section;
+  }
+  return sections;
+}
+
 static Plan placeEarliestFirst(ArrayRef<PlannerBuffer> buffers,
-                               uint64_t alignment) {
+                               ArrayRef<Event> events, uint64_t alignment) {
   Plan plan;
   plan.offsets.resize(buffers.size());
   FreeList list;
-  for (const Event &event : getEvents(buffers)) {
+  for (const Event &event : events) {
     uint64_t size = llvm::alignTo(buffers[event.index].size, alignment);
     if (event.isStart)
       plan.offsets[event.index] = list.take(size);
@@ -142,54 +195,17 @@ static Plan placeEarliestFirst(ArrayRef<PlannerBuffer> buffers,
   return plan;
 }
 
-static Plan placeLargestFirst(ArrayRef<PlannerBuffer> buffers,
-                              uint64_t alignment) {
-  Plan plan;
-  plan.offsets.resize(buffers.size());
-  std::vector<uint32_t> order(buffers.size());
-  std::iota(order.begin(), order.end(), 0);
-  llvm::sort(order, [&](uint32_t a, uint32_t b) {
-    return std::make_pair(~buffers[a].size, a) <
-           std::make_pair(~buffers[b].size, b);
-  });
-  // Kept sorted by offset.
-  std::vector<uint32_t> placed;
-  for (uint32_t index : order) {
-    const PlannerBuffer &buffer = buffers[index];
-    uint64_t bottom = 0, best = 0, bestGap = ~0ull;
-    for (uint32_t other : placed) {
-      const PlannerBuffer &neighbour = buffers[other];
-      if (neighbour.last < buffer.first || buffer.last < neighbour.first)
-        continue;
-      uint64_t offset = plan.offsets[other];
-      if (offset >= bottom && offset - bottom >= buffer.size &&
-          offset - bottom < bestGap) {
-        best = bottom;
-        bestGap = offset - bottom;
-      }
-      bottom =
-          std::max(bottom, llvm::alignTo(offset + neighbour.size, alignment));
-    }
-    plan.offsets[index] = bestGap == ~0ull ? bottom : best;
-    plan.arenaBytes =
-        std::max(plan.arenaBytes,
-                 llvm::alignTo(plan.offsets[index] + buffer.size, alignment));
-    auto position =
-        llvm::upper_bound(placed, index, [&](uint32_t a, uint32_t b) {
-          return plan.offsets[a] < plan.offsets[b];
-        });
-    placed.insert(position, index);
-  }
-  return plan;
-}
-
 Plan mlir::es::planArena(ArrayRef<PlannerBuffer> buffers, uint64_t alignment) {
-  Plan plan = placeEarliestFirst(buffers, alignment);
-  if (buffers.size() > kLargestFirstLimit ||
-      plan.arenaBytes == getMaxLiveBytes(buffers))
+  std::vector<Event> events = getEvents(buffers);
+  Plan plan = placeEarliestFirst(buffers, events, alignment);
+  if (plan.arenaBytes == ::getMaxLiveBytes(buffers, events, alignment))
     return plan;
-  Plan other = placeLargestFirst(buffers, alignment);
-  return other.arenaBytes < plan.arenaBytes ? other : plan;
+  std::optional<Plan> other = placeLargestFirst(
+      buffers, getSections(buffers, events), alignment,
+      std::max<uint64_t>(kSteps, kStepsPerBuffer * buffers.size()));
+  if (other && other->arenaBytes < plan.arenaBytes)
+    return std::move(*other);
+  return plan;
 }
 
 bool mlir::es::isValidPlan(ArrayRef<PlannerBuffer> buffers, const Plan &plan) {
