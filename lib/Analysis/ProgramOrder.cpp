@@ -23,15 +23,6 @@ static bool runsRegions(Operation *op, const OpFacts &facts) {
 // Facts
 //===----------------------------------------------------------------------===//
 
-static bool isEqual(const OpFacts &a, const OpFacts &b) {
-  auto isSame = [](ResultFact x, ResultFact y) {
-    return x.kind == y.kind && x.source == y.source;
-  };
-  return a.opClass == b.opClass && a.known == b.known &&
-         a.workspaceBytes == b.workspaceBytes && a.operands == b.operands &&
-         llvm::equal(a.results, b.results, isSame);
-}
-
 static unsigned getHash(const OpFacts &facts) {
   llvm::hash_code hash = llvm::hash_combine(
       facts.opClass, facts.known, facts.workspaceBytes, facts.results.size(),
@@ -42,11 +33,11 @@ static unsigned getHash(const OpFacts &facts) {
 }
 
 unsigned ProgramOrder::intern(OpFacts facts) {
-  if (!factsOf.empty() && isEqual(distinctFacts[factsOf.back()], facts))
+  if (!factsOf.empty() && distinctFacts[factsOf.back()] == facts)
     return factsOf.back();
   SmallVector<unsigned, 1> &candidates = factsByHash[getHash(facts)];
   for (unsigned index : candidates)
-    if (isEqual(distinctFacts[index], facts))
+    if (distinctFacts[index] == facts)
       return index;
   candidates.push_back(distinctFacts.size());
   distinctFacts.push_back(std::move(facts));

@@ -48,6 +48,11 @@ LogicalResult TrainingStep::cloneModel() {
     return model->emitError(
         "a training step expects a function of one block; structured control "
         "flow (scf) can be differentiated, branches between blocks cannot");
+  // Said before a model of a million ops is copied in vain.
+  if (llvm::none_of(inventory.getStorages(), [](const StorageInfo &info) {
+        return info.value && info.role == Role::TrainableParameter;
+      }))
+    return model->emitError("no trainable parameter; name some with '--train'");
   std::string name = (model.getName() + ".training_step").str();
   Operation *parent = model->getParentOp();
   while (SymbolTable::lookupSymbolIn(parent, name))
@@ -224,10 +229,6 @@ FailureOr<TrainingGraph> TrainingStep::build() {
     return failure();
   };
   addStorages();
-  if (parameters.empty()) {
-    model->emitError("no trainable parameter; name some with '--train'");
-    return fail();
-  }
   llvm::MapVector<Value, StringAttr> values;
   for (Parameter &parameter : parameters)
     values[parameter.value] = builder.getStringAttr(parameter.info->name);

@@ -84,6 +84,10 @@ struct ResultFact {
   ResultKind kind = ResultKind::None;
   /// Operand index for View and Destination.
   unsigned source = 0;
+
+  bool operator==(const ResultFact &other) const {
+    return kind == other.kind && source == other.source;
+  }
 };
 
 struct OpFacts {
@@ -99,6 +103,14 @@ struct OpFacts {
   bool alwaysInPlace = false;
   /// Bytes of scratch memory that the op needs while it runs.
   uint64_t workspaceBytes = 0;
+
+  /// Facts are shared between ops on which all of this agrees.
+  bool operator==(const OpFacts &other) const {
+    return results == other.results && operands == other.operands &&
+           opClass == other.opClass && known == other.known &&
+           alwaysInPlace == other.alwaysInPlace &&
+           workspaceBytes == other.workspaceBytes;
+  }
 };
 
 /// What is known of `op`. Never fails: an op that nothing describes reads all
