@@ -291,6 +291,8 @@ static DerivativeFacts getLossDerivative(LossOp op) {
 }
 
 DerivativeFacts mlir::es::getDerivativeFacts(Operation *op) {
+  if (isa<AllGatherOp>(op))
+    return applyRule(op, GradientRule::Move);
   if (auto loss = dyn_cast<LossOp>(op))
     return getLossDerivative(loss);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))

@@ -104,6 +104,15 @@ std::optional<OpFacts> mlir::es::getGradientFacts(Operation *op) {
       facts.results[0].kind = ResultKind::Splat;
     return facts;
   }
+  if (isa<ShardOp>(op)) {
+    facts.opClass = OpClass::DataMovement;
+    facts.results[0] = {ResultKind::View, 0};
+    return facts;
+  }
+  if (isa<AllGatherOp, ReduceScatterOp>(op)) {
+    facts.opClass = OpClass::Materializing;
+    return facts;
+  }
   if (isa<AccumulateOp>(op)) {
     facts.opClass = OpClass::Elementwise;
     facts.alwaysInPlace = true;

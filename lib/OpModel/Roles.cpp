@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "es/Dialect/ES/IR/ES.h"
 #include "es/OpModel/OpModel.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -38,7 +39,7 @@ bool mlir::es::isSliceUpdate(Operation *op) {
 
 bool mlir::es::isParameterChain(Operation *op) {
   OpFacts facts = getOpFacts(op);
-  if (facts.opClass == OpClass::DataMovement)
+  if (facts.opClass == OpClass::DataMovement || isa<AllGatherOp>(op))
     return true;
   if (facts.results.size() == 1 && facts.results[0].kind == ResultKind::View)
     return true;

@@ -75,6 +75,32 @@ static llvm::Error parseElement(StringRef flag, StringRef text,
                    ", got '" + text + "'");
 }
 
+static llvm::Error parseNumber(StringRef flag, StringRef text, unsigned least,
+                               unsigned most, unsigned &number) {
+  if (!text.getAsInteger(10, number) && number >= least && number <= most)
+    return llvm::Error::success();
+  return makeError("--" + flag + " expects a number from " +
+                   llvm::Twine(least) + " to " + llvm::Twine(most) + ", got '" +
+                   text + "'");
+}
+
+static llvm::Error parseScale(const RawTrainingOptions &raw,
+                              TrainingOptions &options) {
+  constexpr unsigned kMost = 1 << 20;
+  if (llvm::Error error = parseNumber("accumulate", raw.accumulate, 1, kMost,
+                                      options.accumulate))
+    return error;
+  if (llvm::Error error = parseNumber("zero", raw.zero, 0, 3, options.zero))
+    return error;
+  if (llvm::Error error =
+          parseNumber("devices", raw.devices, 1, kMost, options.devices))
+    return error;
+  if (options.accumulate > 1 && options.lifetime == GradientLifetime::Update)
+    return makeError("--grad-lifetime=update frees each gradient at once, "
+                     "--accumulate keeps the sums of all");
+  return llvm::Error::success();
+}
+
 llvm::Expected<TrainingOptions>
 mlir::es::parseTrainingOptions(const RawTrainingOptions &raw,
                                MLIRContext *context) {
@@ -99,5 +125,7 @@ mlir::es::parseTrainingOptions(const RawTrainingOptions &raw,
     return makeError("--grad-lifetime=update updates one parameter at a time, "
                      "--optimizer-impl=foreach all of them at once");
   options.masterWeights = raw.masterWeights;
+  if (llvm::Error error = parseScale(raw, options))
+    return std::move(error);
   return options;
 }

@@ -126,8 +126,34 @@ void TrainingStep::addParameter(const StorageInfo &info) {
   graph.func.setArgAttr(argument.getArgNumber(), "es.param", attr);
   graph.storages[value] = {Role::TrainableParameter, info.getStoredType(),
                            info.name};
+  if (options.zero == 3)
+    value = gatherWhereUsed(value, info);
   resident.insert(value);
-  parameters.push_back({&info, value, {}, {}, {}});
+  parameters.push_back({&info, value, {}, {}, {}, {}});
+}
+
+/// A device keeps a shard of the parameter and gathers the whole for each op
+/// that reads it; the gradient gathers it again.
+Value TrainingStep::gatherWhereUsed(Value value, const StorageInfo &info) {
+  auto whole = dyn_cast<RankedTensorType>(value.getType());
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!whole || !whole.hasStaticShape() || !argument)
+    return value;
+  RankedTensorType shard = getShardType(whole, options.devices);
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : value.getUses())
+    uses.push_back(&use);
+  argument.setType(shard);
+  for (OpOperand *use : uses) {
+    OpBuilder here(use->getOwner());
+    use->set(AllGatherOp::create(here, value.getLoc(), whole, value,
+                                 options.devices));
+  }
+  StepStorage &storage = graph.storages[value];
+  storage.stored = nullptr;
+  if (info.stored)
+    storage.stored = shard.clone(info.stored);
+  return value;
 }
 
 void TrainingStep::addStorages() {
@@ -140,6 +166,8 @@ void TrainingStep::addStorages() {
     }
     Value value = mapping.lookup(info.value);
     graph.storages[value] = {info.role, info.getStoredType(), info.name};
+    if (info.role == Role::FrozenParameter && options.zero == 3)
+      gatherWhereUsed(value, info);
     if (info.role == Role::FrozenParameter || info.role == Role::Constant)
       resident.insert(value);
   }
@@ -182,7 +210,8 @@ LogicalResult TrainingStep::differentiate(ReverseSweep &sweep, Value loss) {
       return;
     for (unsigned index : it->second) {
       Parameter &parameter = parameters[index];
-      parameter.gradient = sweep.getCotangent(parameter.value);
+      if (Value gradient = sweep.getCotangent(parameter.value))
+        takeGradient(parameter, gradient);
       if (parameter.gradient && options.lifetime == GradientLifetime::Update)
         update(parameter);
     }

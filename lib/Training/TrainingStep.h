@@ -41,6 +41,8 @@ private:
   struct Parameter {
     const StorageInfo *info;
     Value value;
+    /// What is updated: the value, or this device's shard of it.
+    Value updatable;
     Value gradient;
     SmallVector<Value, 2> states;
     SmallVector<Value, 3> updated;
@@ -51,6 +53,7 @@ private:
   void takeTrainingForms();
   void addStorages();
   void addParameter(const StorageInfo &info);
+  Value gatherWhereUsed(Value argument, const StorageInfo &info);
   LogicalResult differentiate(ReverseSweep &sweep, Value loss);
   void finish(Value loss);
 
@@ -58,8 +61,10 @@ private:
   FailureOr<Value> createLoss(function_ref<bool(Value)> isActive);
 
   // Updates.cpp
+  void takeGradient(Parameter &parameter, Value gradient);
   void addStates(Parameter &parameter);
   Value convertGradient(Parameter &parameter);
+  bool hasMaster(const Parameter &parameter) const;
   unsigned getTemporaries() const;
   void createUpdate(MutableArrayRef<Parameter> updated);
   void update(Parameter &parameter);

@@ -21,9 +21,46 @@ static Type getWiderFloat(Type type, Type least) {
              : least;
 }
 
+/// What the update reads: the gradient of this batch, or with the sum over
+/// earlier ones; all of it, or this device's shard.
+void TrainingStep::takeGradient(Parameter &parameter, Value gradient) {
+  parameter.gradient = gradient;
+  parameter.gradient = convertGradient(parameter);
+  parameter.updatable = parameter.value;
+  Location loc = gradient.getLoc();
+  auto type = dyn_cast<RankedTensorType>(parameter.gradient.getType());
+  bool isWhole =
+      options.zero > 0 && options.zero < 3 && type && type.hasStaticShape();
+  auto shard = [&](auto create, Value whole) -> Value {
+    auto from = cast<RankedTensorType>(whole.getType());
+    return create(getShardType(from, options.devices), whole);
+  };
+  if (isWhole && options.zero == 2)
+    parameter.gradient = shard(
+        [&](Type to, Value whole) -> Value {
+          return ReduceScatterOp::create(builder, loc, to, whole,
+                                         options.devices);
+        },
+        parameter.gradient);
+  if (options.accumulate > 1) {
+    Value sum = addArgument(parameter.gradient.getType(), Role::Gradient,
+                            parameter.info->name + ".gradients", true);
+    parameter.gradient =
+        AccumulateOp::create(builder, loc, sum, parameter.gradient);
+  }
+  if (!isWhole)
+    return;
+  auto view = [&](Type to, Value whole) -> Value {
+    return ShardOp::create(builder, loc, to, whole, options.devices);
+  };
+  parameter.updatable = shard(view, parameter.value);
+  if (options.zero == 1)
+    parameter.gradient = shard(view, parameter.gradient);
+}
+
 /// The moments, then the copy at full precision.
 void TrainingStep::addStates(Parameter &parameter) {
-  ShapedType type = getCarriedShape(parameter.value.getType());
+  ShapedType type = getCarriedShape(parameter.updatable.getType());
   ArrayRef<int64_t> shape = type ? type.getShape() : ArrayRef<int64_t>();
   Type f32 = builder.getF32Type();
   Type element = options.stateType;
@@ -36,12 +73,20 @@ void TrainingStep::addStates(Parameter &parameter) {
     parameter.states.push_back(addArgument(
         RankedTensorType::get(state, element), Role::OptimizerState,
         parameter.info->name + ".state" + std::to_string(index), true));
-  if (options.masterWeights)
+  if (hasMaster(parameter))
     parameter.states.push_back(
         addArgument(RankedTensorType::get(shape, f32), Role::OptimizerState,
                     parameter.info->name + ".master", true));
   if (!stepNumber && readsStep(options.optimizer))
     stepNumber = addArgument(builder.getI64Type(), Role::Input, "step");
+}
+
+/// Full precision is worth a copy only where it is not there already.
+bool TrainingStep::hasMaster(const Parameter &parameter) const {
+  ShapedType type = getCarriedShape(parameter.updatable.getType());
+  return options.masterWeights && type &&
+         type.getElementType().isIntOrFloat() &&
+         type.getElementTypeBitWidth() < 32;
 }
 
 /// The gradient in the type it is accumulated in.
@@ -73,7 +118,7 @@ unsigned TrainingStep::getTemporaries() const {
 void TrainingStep::createUpdate(MutableArrayRef<Parameter> updated) {
   SmallVector<Value> values, gradients, states;
   for (Parameter &parameter : updated) {
-    values.push_back(parameter.value);
+    values.push_back(parameter.updatable);
     gradients.push_back(parameter.gradient);
     llvm::append_range(states, parameter.states);
   }
@@ -85,7 +130,7 @@ void TrainingStep::createUpdate(MutableArrayRef<Parameter> updated) {
       number(options.learningRate), number(options.beta1),
       number(options.beta2), number(options.epsilon),
       number(options.decay == DecayKind::none ? 0.0 : options.weightDecay),
-      options.decay, getTemporaries(), options.masterWeights);
+      options.decay, getTemporaries(), hasMaster(updated.front()));
   unsigned next = values.size();
   for (auto [index, parameter] : llvm::enumerate(updated)) {
     parameter.updated.push_back(step.getUpdated()[index]);
@@ -98,29 +143,32 @@ void TrainingStep::createUpdate(MutableArrayRef<Parameter> updated) {
 
 void TrainingStep::update(Parameter &parameter) {
   addStates(parameter);
-  parameter.gradient = convertGradient(parameter);
   createUpdate(parameter);
 }
 
-/// One after the other or all at once; every gradient lives to the end.
+/// One after the other or all at once (those with a copy at full precision and
+/// those without); every gradient lives to the end.
 void TrainingStep::updateAll() {
-  SmallVector<Parameter, 0> reached;
-  SmallVector<unsigned> indices;
-  for (auto [index, parameter] : llvm::enumerate(parameters)) {
+  for (Parameter &parameter : parameters) {
     if (!parameter.gradient)
       continue;
-    parameter.gradient = convertGradient(parameter);
     addStates(parameter);
-    if (options.impl != OptimizerImpl::foreach) {
+    if (options.impl != OptimizerImpl::foreach)
       createUpdate(parameter);
-      continue;
-    }
-    reached.push_back(parameter);
-    indices.push_back(index);
   }
-  if (!reached.empty()) {
-    createUpdate(reached);
-    for (auto [index, parameter] : llvm::zip(indices, reached))
+  for (bool withMaster : {false, true}) {
+    if (options.impl != OptimizerImpl::foreach)
+      break;
+    SmallVector<Parameter, 0> group;
+    SmallVector<unsigned> indices;
+    for (auto [index, parameter] : llvm::enumerate(parameters))
+      if (parameter.gradient && hasMaster(parameter) == withMaster) {
+        group.push_back(parameter);
+        indices.push_back(index);
+      }
+    if (!group.empty())
+      createUpdate(group);
+    for (auto [index, parameter] : llvm::zip(indices, group))
       parameters[index] = parameter;
   }
   SmallVector<Value> gradients;

@@ -57,6 +57,11 @@ struct TrainingOptions {
   /// Element types; null for those of the parameter and f32.
   Type gradType, stateType;
   GradientLifetime lifetime = GradientLifetime::Step;
+  /// Sums the gradients of this many micro-batches before each update.
+  unsigned accumulate = 1;
+  /// Partitions states (1), gradients (2), parameters (3) over `devices`.
+  unsigned zero = 0;
+  unsigned devices = 1;
   /// One op for all gradients of an op, and everything kept as it is: what
   /// frameworks do that run op by op.
   bool eager = false;

@@ -44,6 +44,9 @@ constexpr llvm::StringLiteral kOptimizerStateAttrName = "es.optimizer_state";
 /// The attribute of an es.vjp that names the parameter whose gradient it makes.
 constexpr llvm::StringLiteral kGradientOfAttrName = "es.gradient_of";
 
+/// What one of `devices` devices keeps of a tensor: rank 1, rounded up.
+RankedTensorType getShardType(RankedTensorType whole, int64_t devices);
+
 /// True if the rule depends on how many steps were made.
 bool readsStep(OptimizerKind kind);
 

@@ -177,6 +177,78 @@ def ES_ReleaseOp : ES_Op<"release"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Shards
+//===----------------------------------------------------------------------===//
+
+class ES_ShardingOp<string mnemonic, list<Trait> traits = []>
+    : ES_Op<mnemonic, !listconcat([Pure], traits)> {
+  let arguments = (ins AnyRankedTensor:$source,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$devices);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $source `over` $devices attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def ES_ShardOp : ES_ShardingOp<"shard"> {
+  let summary = "the part of a tensor that one device keeps up to date";
+  let description = [{
+    One of `devices` equal parts of the elements in row-major order, the last of
+    them padded. A view of its source.
+
+    Constraints:
+    * (S1) the shard is of rank 1, holds as many elements as the whole has,
+      divided by the devices and rounded up, and has the same element type
+
+    Example:
+
+    ```mlir
+    func.func @f(%w: tensor<4x5xf32>) -> tensor<7xf32> {
+      %s = es.shard %w over 3 : tensor<4x5xf32> -> tensor<7xf32>
+      return %s : tensor<7xf32>
+    }
+    ```
+  }];
+}
+
+def ES_AllGatherOp : ES_ShardingOp<"all_gather"> {
+  let summary = "a whole tensor, put together from the shards of all devices";
+  let description = [{
+    Has memory of its own. Its gradient is a reduce-scatter.
+
+    Constraints: (S1) as for `es.shard`.
+
+    Example:
+
+    ```mlir
+    func.func @f(%s: tensor<7xf32>) -> tensor<4x5xf32> {
+      %w = es.all_gather %s over 3 : tensor<7xf32> -> tensor<4x5xf32>
+      return %w : tensor<4x5xf32>
+    }
+    ```
+  }];
+}
+
+def ES_ReduceScatterOp : ES_ShardingOp<"reduce_scatter"> {
+  let summary = "the sum over all devices, of which each keeps a shard";
+  let description = [{
+    Has memory of its own.
+
+    Constraints: (S1) as for `es.shard`.
+
+    Example:
+
+    ```mlir
+    func.func @f(%g: tensor<4x5xf32>) -> tensor<7xf32> {
+      %s = es.reduce_scatter %g over 3 : tensor<4x5xf32> -> tensor<7xf32>
+      return %s : tensor<7xf32>
+    }
+    ```
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // The loss
 //===----------------------------------------------------------------------===//
 
