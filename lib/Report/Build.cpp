@@ -424,12 +424,14 @@ FailureOr<FunctionReport> FunctionBuilder::build() {
     FailureOr<GraphReport> graph =
         kind == GraphKind::Inference || options.isGivenStep()
             ? buildAsIs(report, size)
-            : buildTraining(report, size);
+            : buildTraining(report, size, inventory);
     if (succeeded(graph))
       report.graphs.push_back(std::move(*graph));
     else if (kind == GraphKind::Inference || options.graphsAreExplicit)
       return failure();
   }
+  if (failed(compareTrainableSets(report, size)))
+    return failure();
   unsigned inputs =
       llvm::count_if(inventory.getStorages(), [](const StorageInfo &info) {
         return info.role == Role::Input;

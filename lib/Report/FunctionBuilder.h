@@ -32,8 +32,9 @@ public:
 private:
   /// The function as it is: inference, or a training step that it holds.
   FailureOr<GraphReport> buildAsIs(FunctionReport &report, SizeOptions size);
-  FailureOr<GraphReport> buildTraining(FunctionReport &report,
-                                       SizeOptions size);
+  FailureOr<GraphReport> buildTraining(FunctionReport &report, SizeOptions size,
+                                       const Inventory &trained);
+  LogicalResult compareTrainableSets(FunctionReport &report, SizeOptions size);
   void addTrainingNotes(const MemoryProfile &profile, GraphReport &graph);
   GraphReport makeGraph(const MemoryProfile &profile, GraphKind kind);
   void summarizeParameters(FunctionReport &report);

@@ -50,6 +50,8 @@ static void writeBuffer(llvm::json::OStream &json, const BufferRow &row) {
 static void writeGraph(llvm::json::OStream &json, const GraphReport &graph) {
   json.object([&] {
     json.attribute("kind", graph.kind);
+    if (!graph.label.empty())
+      json.attribute("label", fix(graph.label));
     json.attribute("peak_bytes", graph.peakBytes);
     json.attribute("arena_bytes", graph.arenaBytes);
     json.attribute("naive_bytes", graph.naiveBytes);

@@ -249,6 +249,33 @@ static llvm::Error parseStep(const RawReportOptions &raw,
   return parseBackward(raw.backward, options);
 }
 
+/// One set of rules for each entry of --compare-freeze, behind those given.
+static llvm::Error parseTrainableSets(const RawReportOptions &raw,
+                                      MLIRContext *context,
+                                      ReportOptions &options) {
+  if (raw.compareFreeze.empty())
+    return llvm::Error::success();
+  SmallVector<StringRef> entries;
+  StringRef(raw.compareFreeze).split(entries, ';');
+  for (StringRef entry : entries) {
+    auto given = raw.rules;
+    StringRef pattern = entry;
+    if (pattern.consume_front("only:")) {
+      given.push_back({ParameterRule::Freeze, ".*"});
+      given.push_back({ParameterRule::Train, pattern.str()});
+    } else if (!pattern.empty()) {
+      given.push_back({ParameterRule::Freeze, pattern.str()});
+    }
+    llvm::Expected<ParameterRules> rules =
+        ParameterRules::parse(given, context);
+    if (!rules)
+      return makeError("--compare-freeze: ", llvm::toString(rules.takeError()));
+    options.trainableSets.push_back(
+        {entry.empty() ? "nothing frozen" : entry.str(), *rules});
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<ReportOptions> ReportOptions::parse(const RawReportOptions &raw,
                                                    MLIRContext *context) {
   ReportOptions options;
@@ -311,5 +338,7 @@ llvm::Expected<ReportOptions> ReportOptions::parse(const RawReportOptions &raw,
   if (!rules)
     return rules.takeError();
   options.rules = *rules;
+  if (llvm::Error error = parseTrainableSets(raw, context, options))
+    return std::move(error);
   return options;
 }

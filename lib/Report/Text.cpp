@@ -38,6 +38,10 @@ static std::string quote(uint64_t bytes) {
   return llvm::formatv("{0} ({1})", bytes, formatBytes(bytes)).str();
 }
 
+static std::string getTitle(const GraphReport &graph) {
+  return graph.label.empty() ? graph.kind : graph.label;
+}
+
 static void printVerdict(const MemoryReport &report,
                          const FunctionReport &function, raw_ostream &os) {
   const ReportOptions &options = report.options;
@@ -47,7 +51,7 @@ static void printVerdict(const MemoryReport &report,
     os << "peak:";
   const char *separator = "";
   for (const GraphReport &graph : function.graphs) {
-    os << separator << " " << graph.kind;
+    os << separator << " " << getTitle(graph);
     uint64_t need = graph.arenaBytes + options.reserve;
     if (options.budget)
       os << (need <= *options.budget ? " yes (" : " no (") << formatBytes(need)
@@ -75,7 +79,7 @@ static void printRows(const FunctionReport &function, raw_ostream &os) {
       os << llvm::formatv("{0,32}", value(graph));
     os << "\n";
   };
-  line("bytes", [](const GraphReport &graph) { return graph.kind; });
+  line("bytes", [](const GraphReport &graph) { return getTitle(graph); });
   for (unsigned i = 0; i < kNumRoles; ++i) {
     if (llvm::all_of(function.graphs, [&](const GraphReport &graph) {
           return graph.breakdown[i] == 0;
@@ -100,8 +104,8 @@ static void printRows(const FunctionReport &function, raw_ostream &os) {
 }
 
 static void printBuffers(const GraphReport &graph, raw_ostream &os) {
-  os << "\n  " << graph.kind << ": peak at point " << graph.peakIndex << ", "
-     << graph.peakName << " at " << graph.peakLocation << "\n"
+  os << "\n  " << getTitle(graph) << ": peak at point " << graph.peakIndex
+     << ", " << graph.peakName << " at " << graph.peakLocation << "\n"
      << "  largest buffers there:\n";
   for (const BufferRow &row : graph.buffersAtPeak) {
     os << llvm::formatv("  {0,14}  {1,-20} {2} {3}  {4}", row.bytes,

@@ -35,8 +35,9 @@ private:
 };
 } // namespace
 
-FailureOr<GraphReport> FunctionBuilder::buildTraining(FunctionReport &report,
-                                                      SizeOptions size) {
+FailureOr<GraphReport>
+FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
+                               const Inventory &trained) {
   std::optional<ErrorCollector> errors;
   if (!options.graphsAreExplicit)
     errors.emplace(func->getContext());
@@ -48,7 +49,7 @@ FailureOr<GraphReport> FunctionBuilder::buildTraining(FunctionReport &report,
   // In a pass they are loaded already: its dependent dialects.
   func->getContext()->loadDialect<ESDialect, arith::ArithDialect>();
   FailureOr<TrainingGraph> training =
-      buildTrainingGraph(func, inventory, options.training);
+      buildTrainingGraph(func, trained, options.training);
   if (failed(training))
     return fail();
   step = &*training;
@@ -58,17 +59,39 @@ FailureOr<GraphReport> FunctionBuilder::buildTraining(FunctionReport &report,
   if (succeeded(computed)) {
     graph = makeGraph(*computed, GraphKind::Backprop);
     graph->isLowerBound = computed->hasUnknownSizes;
-    report.assumptions.push_back(training->loss + " (--loss)");
-    report.assumptions.push_back(
-        (stringifyOptimizerKind(options.training.optimizer) + " " +
-         stringifyOptimizerImpl(options.training.impl) +
-         " (--optimizer, --optimizer-impl)")
-            .str());
+    std::string loss = training->loss + " (--loss)";
+    if (!llvm::is_contained(report.assumptions, loss)) {
+      report.assumptions.push_back(loss);
+      report.assumptions.push_back(
+          (stringifyOptimizerKind(options.training.optimizer) + " " +
+           stringifyOptimizerImpl(options.training.impl) +
+           " (--optimizer, --optimizer-impl)")
+              .str());
+    }
   }
   step = nullptr;
   names.reset();
   training->func->erase();
   return succeeded(graph) ? std::move(graph) : fail();
+}
+
+LogicalResult FunctionBuilder::compareTrainableSets(FunctionReport &report,
+                                                    SizeOptions size) {
+  for (const auto &[label, rules] : options.trainableSets) {
+    FailureOr<Inventory> trained = Inventory::compute(func, rules, &parameters);
+    if (failed(trained))
+      return failure();
+    FailureOr<GraphReport> graph = buildTraining(report, size, *trained);
+    if (succeeded(graph)) {
+      graph->label = label;
+      report.graphs.push_back(std::move(*graph));
+    } else if (options.graphsAreExplicit) {
+      return failure();
+    } else {
+      report.missing.back().first += " " + label;
+    }
+  }
+  return success();
 }
 
 /// Whose gradient reads a saved activation.

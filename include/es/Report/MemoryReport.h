@@ -37,6 +37,8 @@ struct LiveRangeRow {
 
 struct GraphReport {
   std::string kind;
+  /// Which of several graphs of the kind this is; empty for the only one.
+  std::string label;
   uint64_t peakBytes = 0, arenaBytes = 0, naiveBytes = 0, largestOpBytes = 0;
   SignatureBytes signature;
   uint64_t temporaryPeakBytes = 0;

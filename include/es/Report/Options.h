@@ -52,6 +52,8 @@ struct ReportOptions {
   SmallVector<GraphKind, 3> graphs;
   bool graphsAreExplicit = false;
   TrainingOptions training;
+  /// Training steps to compare: what is frozen, in words, and the rules.
+  std::vector<std::pair<std::string, ParameterRules>> trainableSets;
   SmallVector<std::string> entries;
   MemoryModel model = MemoryModel::InPlace;
   SizeOptions size;
