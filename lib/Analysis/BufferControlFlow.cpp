@@ -40,11 +40,15 @@ BufferSweep::classify(OpOperand &operand,
                                           : Handover::MustCopy;
 }
 
+void BufferSweep::give(OpOperand &operand, BufferId buffer) {
+  result.handedOver[&operand] = buffer;
+  handedAway.insert(buffer);
+}
+
 void BufferSweep::handOver(OpOperand &operand,
                            llvm::SmallDenseSet<BufferId> &handedOver) {
   bool owned = classify(operand, handedOver) == Handover::Owned;
-  result.handedOver[&operand] =
-      owned ? getBuffer(operand.get()) : copy(operand);
+  give(operand, owned ? getBuffer(operand.get()) : copy(operand));
 }
 
 /// A memref (or a value nobody owns) that `target` may be from now on.
@@ -141,8 +145,7 @@ void BufferSweep::visitReturn(Operation *op) {
     // could not know which one it was.
     if (handover == Handover::Borrowed && isArgument && onlyReturn)
       continue;
-    result.handedOver[&operand] =
-        handover == Handover::Owned ? buffer : copy(operand);
+    give(operand, handover == Handover::Owned ? buffer : copy(operand));
   }
 }
 
@@ -293,9 +296,9 @@ void BufferSweep::joinBranchResult(OpResult value) {
   });
   if (!allBorrowed) {
     for (OpOperand *operand : yielded)
-      result.handedOver[operand] = handovers.lookup(operand) == Handover::Owned
-                                       ? getBuffer(operand->get())
-                                       : copy(*operand);
+      give(*operand, handovers.lookup(operand) == Handover::Owned
+                         ? getBuffer(operand->get())
+                         : copy(*operand));
     create(value, value.getType(), /*owned=*/true);
     return;
   }

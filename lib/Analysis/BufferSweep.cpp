@@ -291,11 +291,12 @@ void BufferSweep::visitDestination(OpOperand &destination, const OpFacts &facts,
     return join(value, copy(destination));
   }
   // Contents nobody reads are not worth holding on to, except in an argument
-  // that its caller gave away.
+  // that its caller gave away and that a loop or branch has not taken since.
   auto argument = dyn_cast_if_present<BlockArgument>(
       buffer == kNoBuffer ? Value() : result.table[buffer].root);
   if (allowed && argument && argument.getOwner() == op->getBlock() &&
-      argument.getOwner()->isEntryBlock() && mayOverwrite(buffer, op) &&
+      argument.getOwner()->isEntryBlock() && !handedAway.contains(buffer) &&
+      mayOverwrite(buffer, op) &&
       !hasConflictingRead(destination, buffer, facts))
     return join(value, buffer);
   allocateOrTakeOver(value, facts);

@@ -84,6 +84,7 @@ private:
   void passBorrowed(OpOperand &operand, Value target);
   Handover classify(OpOperand &operand,
                     llvm::SmallDenseSet<BufferId> &handedOver) const;
+  void give(OpOperand &operand, BufferId buffer);
   void handOver(OpOperand &operand, llvm::SmallDenseSet<BufferId> &handedOver);
 
   BufferAssignment &result;
@@ -98,6 +99,8 @@ private:
   llvm::DenseMap<Value, Virtual> virtuals;
   llvm::DenseMap<Attribute, BufferId> globals;
   llvm::DenseMap<OpOperand *, Handover> handovers;
+  /// Buffers that some earlier op handed on to their next owner.
+  llvm::DenseSet<BufferId> handedAway;
 };
 
 } // namespace mlir::es

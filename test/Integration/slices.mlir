@@ -83,4 +83,21 @@ func.func @tile(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {test.run} {
   return %r : tensor<8x8xf32>
 }
 
-// CHECK: 9 programs
+
+// The branch takes the donated argument and the result is read later: the fill,
+// which ignores the old contents, must not write over it. 8*8*4 = 256 of x, which
+// becomes the result of either side, and 256 of the fill, which becomes the sum.
+// CHECK: @donated_taken: predicted 512, counted 512, equal, values equal
+func.func @donated_taken(%x: tensor<8x8xf32> {bufferization.writable = true}, %c: i1 {test.value = 1 : i1}, %s: f32) -> (tensor<8x8xf32>, tensor<8x8xf32>) attributes {test.run} {
+  %0 = scf.if %c -> (tensor<8x8xf32>) {
+    scf.yield %x : tensor<8x8xf32>
+  } else {
+    %n = math.absf %x : tensor<8x8xf32>
+    scf.yield %n : tensor<8x8xf32>
+  }
+  %1 = linalg.fill ins(%s : f32) outs(%x : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = arith.addf %1, %0 : tensor<8x8xf32>
+  return %2, %0 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// CHECK: 10 programs
