@@ -8,7 +8,7 @@ llvm=/usr/lib/llvm-22/bin
 
 packages=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22
           lld-22 cmake ninja-build ccache libgtest-dev libbenchmark-dev
-          libomp-22-dev libzstd-dev zlib1g-dev python3)
+          libomp-22-dev libzstd-dev zlib1g-dev python3 valgrind)
 
 say() { echo "== $*" >&2; }
 

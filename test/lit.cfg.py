@@ -1,4 +1,5 @@
 import os
+import shutil
 import subprocess
 
 import lit.formats
@@ -48,3 +49,9 @@ for package in ("jax", "torch"):
     probe = f"import importlib.util as u, sys; sys.exit(u.find_spec('{package}') is None)"
     if subprocess.run([python, "-c", probe], check=False).returncode == 0:
         config.available_features.add(package)
+
+# Compiled programs run under valgrind where it is installed.
+clang = shutil.which("clang-22") or os.path.join(config.llvm_tools_dir, "clang")
+config.substitutions.append(("%es_clang", clang))
+if shutil.which("valgrind") and os.path.exists(clang):
+    config.available_features.add("valgrind")

@@ -25,7 +25,7 @@ using namespace mlir::es;
 
 static constexpr uint64_t kAlignment = 64;
 
-static constexpr StringRef kLowering =
+const StringRef mlir::es::kLowering =
     "convert-linalg-to-loops,convert-vector-to-scf,"
     "expand-strided-metadata,lower-affine,convert-scf-to-cf,"
     "convert-math-to-llvm,convert-math-to-libm,arith-expand,"
@@ -34,7 +34,7 @@ static constexpr StringRef kLowering =
     "use-aligned-alloc=true},convert-func-to-llvm,convert-cf-to-llvm,"
     "convert-vector-to-llvm,reconcile-unrealized-casts";
 
-static LogicalResult runPipeline(ModuleOp module, StringRef pipeline) {
+LogicalResult mlir::es::runPipeline(ModuleOp module, StringRef pipeline) {
   PassManager manager(module.getContext());
   if (failed(parsePassPipeline(pipeline, manager)))
     return failure();
@@ -45,8 +45,7 @@ static LogicalResult runPipeline(ModuleOp module, StringRef pipeline) {
 // Values in memory
 //===----------------------------------------------------------------------===//
 
-/// Bytes LLVM gives an element.
-static uint64_t getElementBytes(Type type) {
+uint64_t mlir::es::getElementBytes(Type type) {
   if (type.isIndex())
     return 8;
   return std::max<uint64_t>(1, llvm::PowerOf2Ceil(type.getIntOrFloatBitWidth()) /

@@ -24,6 +24,14 @@ struct RunResult {
   std::vector<std::string> values;
 };
 
+/// Memrefs to the LLVM dialect.
+extern const StringRef kLowering;
+
+LogicalResult runPipeline(ModuleOp module, StringRef pipeline);
+
+/// Bytes LLVM gives an element.
+uint64_t getElementBytes(Type type);
+
 /// Runs `pipeline` (tensors to memrefs) on a copy of `module`, lowers it to
 /// LLVM, calls `entry` on inputs that depend on types only, and checks the
 /// memory. Scalar arguments take the value of their `test.value` attribute.

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "EmitPrograms.h"
 #include "Harness.h"
 #include "es/InitAll.h"
 #include "es/Report/MemoryReport.h"
@@ -43,6 +44,10 @@ static constexpr StringRef kStock =
 static llvm::cl::opt<bool>
     atMost("at-most",
            llvm::cl::desc("the count may be less than the prediction"));
+
+static llvm::cl::opt<std::string> emitFolder(
+    "emit", llvm::cl::desc("compile the programs to a C program in this folder "
+                           "instead of running them"));
 
 static FailureOr<uint64_t> predict(ModuleOp module, StringRef entry) {
   RawReportOptions raw;
@@ -119,6 +124,8 @@ int main(int argc, char **argv) {
       parseSourceFile<ModuleOp>(file, sources, &context);
   if (!module)
     return 1;
+  if (!emitFolder.empty())
+    return failed(emitPrograms(*module, emitFolder));
   bool ok = true;
   unsigned count = 0;
   for (auto func : module->getOps<func::FuncOp>())
