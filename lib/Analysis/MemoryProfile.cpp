@@ -378,8 +378,37 @@ FailureOr<MemoryProfile> ModuleProfiler::profileOne(FunctionOpInterface func) {
   return profile;
 }
 
+/// What nothing reads is there at every point, above everything else.
+LogicalResult ModuleProfiler::addUnread(MemoryProfile &profile,
+                                        FunctionOpInterface func) {
+  for (auto [role, type] : options.unread) {
+    llvm::Expected<uint64_t> bytes = getStorageBytes(type, options.size);
+    if (!bytes && options.lowerBound) {
+      llvm::consumeError(bytes.takeError());
+      profile.hasUnknownSizes = true;
+      continue;
+    }
+    if (!bytes)
+      return func->emitError() << llvm::toString(bytes.takeError());
+    std::optional<uint64_t> total = checkedAdd(profile.naiveBytes, *bytes);
+    if (!total || *total > uint64_t(INT64_MAX))
+      return func->emitError() << "the buffers of '@" << func.getName()
+                               << "' exceed 64-bit sizes in total";
+    profile.naiveBytes = *total;
+    profile.peakBytes += *bytes;
+    profile.arenaBytes += *bytes;
+    profile.breakdown[unsigned(role)] += *bytes;
+    for (uint64_t &live : profile.timeline)
+      live += *bytes;
+  }
+  return success();
+}
+
 FailureOr<MemoryProfile> ModuleProfiler::profile(FunctionOpInterface func) {
   if (failed(profileCallees(func)))
     return failure();
-  return profileOne(func);
+  FailureOr<MemoryProfile> profile = profileOne(func);
+  if (failed(profile) || failed(addUnread(*profile, func)))
+    return failure();
+  return profile;
 }

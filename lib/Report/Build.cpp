@@ -159,6 +159,7 @@ void FunctionBuilder::addBuffers(const MemoryProfile &profile,
           storage && storage->stored)
         row.type = printType(storage->stored);
     row.bytes = buffer.bytes;
+    row.logicalBytes = getLogicalBytes(profile, id);
     row.offset = buffer.offset;
     row.first = buffer.hull.first;
     row.last = buffer.hull.last;
@@ -276,14 +277,16 @@ GraphReport FunctionBuilder::makeGraph(const MemoryProfile &profile,
     Operation *op = order.getOp(profile.peakPoint);
     graph.peakName = op->getName().getStringRef().str();
     graph.peakLocation = printLocation(op->getLoc());
-    remark::analysis(op->getLoc(),
-                     remark::RemarkOpts::name("PeakMemory").category("es"))
-        << remark::metric("PeakBytes", profile.peakBytes)
-        << remark::metric("ArenaBytes", profile.arenaBytes);
+    if (!options.isTrial)
+      remark::analysis(op->getLoc(),
+                       remark::RemarkOpts::name("PeakMemory").category("es"))
+          << remark::metric("PeakBytes", profile.peakBytes)
+          << remark::metric("ArenaBytes", profile.arenaBytes);
   }
   if (options.timeline)
     graph.timeline = profile.timeline;
   addBuffers(profile, graph);
+  addLogicalBytes(profile, graph);
   if (!options.liveRanges.empty())
     addLiveRanges(profile, graph);
   if (step)
@@ -378,6 +381,9 @@ FailureOr<MemoryProfile> FunctionBuilder::profile(SizeOptions size) {
   };
   if (!step)
     profileOptions.roles = getStepRoles(func);
+  for (const StorageInfo &info : inventory.getStorages())
+    if (info.global && !info.value)
+      profileOptions.unread.push_back({info.role, info.getStoredType()});
   return ModuleProfiler(profileOptions).profile(step ? step->func : func);
 }
 

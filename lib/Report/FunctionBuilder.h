@@ -39,6 +39,9 @@ private:
   GraphReport makeGraph(const MemoryProfile &profile, GraphKind kind);
   void summarizeParameters(FunctionReport &report);
   void addBuffers(const MemoryProfile &profile, GraphReport &graph);
+  /// Bytes of a buffer if elements had the bits of their type.
+  uint64_t getLogicalBytes(const MemoryProfile &profile, BufferId id);
+  void addLogicalBytes(const MemoryProfile &profile, GraphReport &graph);
   void addLiveRanges(const MemoryProfile &profile, GraphReport &graph);
   void addNotes(const MemoryProfile &profile, GraphReport &graph);
   void explain(const MemoryProfile &profile, FunctionReport &report);

@@ -39,6 +39,7 @@ static void writeBuffer(llvm::json::OStream &json, const BufferRow &row) {
     json.attribute("role", stringifyRole(row.role));
     json.attribute("type", fix(row.type));
     json.attribute("bytes", row.bytes);
+    json.attribute("logical_bytes", row.logicalBytes);
     json.attribute("first", row.first);
     json.attribute("last", row.last);
     json.attribute("offset", row.offset);
@@ -70,6 +71,11 @@ static void writeGraph(llvm::json::OStream &json, const GraphReport &graph) {
     json.attributeObject("breakdown", [&] {
       for (unsigned i = 0; i < kNumRoles; ++i)
         json.attribute(stringifyRole(Role(i)), graph.breakdown[i]);
+    });
+    json.attribute("logical_peak_bytes", graph.logicalBytes);
+    json.attributeObject("logical_breakdown", [&] {
+      for (unsigned i = 0; i < kNumRoles; ++i)
+        json.attribute(stringifyRole(Role(i)), graph.logicalBreakdown[i]);
     });
     json.attributeArray("buffers_at_peak", [&] {
       for (const BufferRow &row : graph.buffersAtPeak)

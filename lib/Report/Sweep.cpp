@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Advice.h"
 #include "Dimensions.h"
 
 #include "mlir/IR/OwningOpRef.h"
@@ -108,5 +109,12 @@ mlir::es::makeMemoryReport(ModuleOp module, const ReportOptions &options) {
     return sweep(module, options);
   if (!options.maxDimension.empty())
     return findMax(module, options);
-  return buildMemoryReport(module, options);
+  if (!options.budget)
+    return buildMemoryReport(module, options);
+  // Advice analyses the module anew.
+  OwningOpRef<ModuleOp> original = module.clone();
+  FailureOr<MemoryReport> report = buildMemoryReport(module, options);
+  if (succeeded(report) && report->isOverBudget())
+    addAdvice(*original, options, *report);
+  return report;
 }

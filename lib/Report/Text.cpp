@@ -72,35 +72,58 @@ static void printVerdict(const MemoryReport &report,
   os << "\n\n";
 }
 
+/// A second column, where the types have other bits than what is stored.
+static bool hasLogicalColumn(const GraphReport &graph) {
+  return graph.logicalBreakdown != graph.breakdown;
+}
+
 static void printRows(const FunctionReport &function, raw_ostream &os) {
-  auto line = [&](StringRef name, auto value) {
+  auto line = [&](StringRef name, auto value, auto logical) {
     os << llvm::formatv("  {0,-22}", name);
-    for (const GraphReport &graph : function.graphs)
+    for (const GraphReport &graph : function.graphs) {
       os << llvm::formatv("{0,32}", value(graph));
+      if (hasLogicalColumn(graph))
+        os << llvm::formatv("{0,32}", logical(graph));
+    }
     os << "\n";
   };
-  line("bytes", [](const GraphReport &graph) { return getTitle(graph); });
+  auto none = [](const GraphReport &) { return ""; };
+  line(
+      "bytes", [](const GraphReport &graph) { return getTitle(graph); },
+      [](const GraphReport &) { return "bits of the types"; });
   for (unsigned i = 0; i < kNumRoles; ++i) {
     if (llvm::all_of(function.graphs, [&](const GraphReport &graph) {
           return graph.breakdown[i] == 0;
         }))
       continue;
-    line(getRowName(Role(i)),
-         [&](const GraphReport &graph) { return quote(graph.breakdown[i]); });
+    line(
+        getRowName(Role(i)),
+        [&](const GraphReport &graph) { return quote(graph.breakdown[i]); },
+        [&](const GraphReport &graph) {
+          return quote(graph.logicalBreakdown[i]);
+        });
   }
   auto total = [](const GraphReport &graph, uint64_t bytes) {
     return (graph.isLowerBound ? "at least " : "") + quote(bytes);
   };
-  line("peak",
-       [&](const GraphReport &graph) { return total(graph, graph.peakBytes); });
-  line("arena", [&](const GraphReport &graph) {
-    return total(graph, graph.arenaBytes);
-  });
-  line("arena / peak", [](const GraphReport &graph) {
-    double quotient =
-        graph.peakBytes ? double(graph.arenaBytes) / graph.peakBytes : 1.0;
-    return llvm::formatv("{0:f3}", quotient).str();
-  });
+  line(
+      "peak",
+      [&](const GraphReport &graph) { return total(graph, graph.peakBytes); },
+      [&](const GraphReport &graph) {
+        return total(graph, graph.logicalBytes);
+      });
+  line(
+      "arena",
+      [&](const GraphReport &graph) { return total(graph, graph.arenaBytes); },
+      none);
+  line(
+      "arena / peak",
+      [](const GraphReport &graph) {
+        double quotient =
+            graph.peakBytes ? double(graph.arenaBytes) / graph.peakBytes : 1.0;
+        return llvm::formatv("{0:f3}", quotient).str();
+      },
+      none);
 }
 
 static void printBuffers(const GraphReport &graph, raw_ostream &os) {

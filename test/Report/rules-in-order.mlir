@@ -5,10 +5,11 @@
 // RUN: es-opt --es-print-memory-report="train=b freeze=.*" %s -o /dev/null | FileCheck %s --check-prefix=FROZEN
 // RUN: es-opt --memory-report --print-roles --params=#1-2 %s | FileCheck %s --check-prefix=POSITION
 
-// a is 4 x 4 B, b 8 x 4 B.
-// CHECK: frozen parameter {{.*}}16 B
-// CHECK: trainable parameter {{.*}}32 B
-// FROZEN: frozen parameter {{.*}}48 B
+// a is 4 x 4 B, b 8 x 4 B, and the global that nothing reads 300 x 4 B = 1200 B:
+// 16 + 1200 = 1216 frozen and 32 trained, or 1248 frozen.
+// CHECK: frozen parameter{{ +}}1216 (1.2 KiB)
+// CHECK: trainable parameter{{ +}}32 (32 B)
+// FROZEN: frozen parameter{{ +}}1248 (1.2 KiB)
 
 // A parameter that nothing reads is in the inventory, and is named.
 // POSITION: trainable parameter {{ *}}a.weight tensor<4xf32> (flag)

@@ -34,6 +34,9 @@ struct ProfileOptions {
   /// The role and the stored type of a parameter, input, state or constant;
   /// a null type means the value's own.
   std::function<std::pair<Role, Type>(Value)> storageOf;
+  /// Storages that no value of the function stands for, such as globals that
+  /// nothing reads: resident all the time.
+  SmallVector<std::pair<Role, Type>> unread;
   /// What values of the function that is profiled are for that would otherwise
   /// be temporaries or outputs; of values that share a buffer the last counts.
   llvm::MapVector<Value, Role> roles;
@@ -113,6 +116,7 @@ private:
   LogicalResult measure(MemoryProfile &profile);
   void applyRoles(MemoryProfile &profile) const;
   LogicalResult accumulate(MemoryProfile &profile);
+  LogicalResult addUnread(MemoryProfile &profile, FunctionOpInterface func);
   LogicalResult addTransients(MemoryProfile &profile);
   FunctionOpInterface resolve(Operation *call);
 

@@ -22,7 +22,7 @@ namespace mlir::es {
 struct BufferRow {
   std::string name, type, location, why;
   Role role;
-  uint64_t bytes, offset;
+  uint64_t bytes, logicalBytes, offset;
   unsigned first, last;
 };
 
@@ -48,6 +48,9 @@ struct GraphReport {
   unsigned peakIndex = 0;
   std::string peakName, peakLocation;
   std::array<uint64_t, kNumRoles> breakdown = {};
+  /// The same with the bits of the types instead of what is stored.
+  uint64_t logicalBytes = 0;
+  std::array<uint64_t, kNumRoles> logicalBreakdown = {};
   std::vector<BufferRow> buffersAtPeak;
   std::vector<uint64_t> timeline;
   /// Only if a file for them is given.

@@ -77,6 +77,8 @@ struct ReportOptions {
   bool printRoles = false;
   /// The module is known to verify, so that naming its values need not check.
   bool isVerified = false;
+  /// Analysed for the sake of advice: no remarks.
+  bool isTrial = false;
   ParameterRules rules;
 
   /// True if the file holds the training step that is reported.

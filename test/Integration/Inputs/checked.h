@@ -67,8 +67,10 @@ static void make(int64_t *words, int donated, int seed, int bytes, int data,
     char *at = memory + i * bytes;
     if (kind == 'i')
       *at = data == 1 && bytes == 1 ? i & 1 : (i + seed) % 3;
-    else if (kind == 'b')
-      *(__bf16 *)at = number;
+    else if (kind == 'b') {
+      float exact = number; // a bf16 is the upper half
+      memcpy(at, (char *)&exact + 2, 2);
+    }
     else if (kind == 'f' && bytes == 2)
       *(_Float16 *)at = number;
     else if (kind == 'f' && bytes == 4)
