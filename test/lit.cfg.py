@@ -32,6 +32,7 @@ if os.path.isdir(corpus):
 if config.has_gtest == "1" or config.has_gtest.upper() == "TRUE":
     config.available_features.add("gtest")
 
+config.substitutions.append(("%llvm_bin", config.llvm_tools_dir))
 config.substitutions.append(("%es_src", config.es_source_root))
 config.substitutions.append(("%es_build", config.es_build_root))
 config.substitutions.append(("%es_cmake", config.cmake))

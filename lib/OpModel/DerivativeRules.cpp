@@ -229,7 +229,16 @@ static const RuleTable &getTensorTable() {
   return table;
 }
 
+/// Structured ops without a body.
+static const RuleTable &getLinalgTable() {
+  static const RuleTable table =
+      makeRuleTable({{GradientRule::RowsFromResult, "softmax"}});
+  return table;
+}
+
 static const RuleTable *getTable(StringRef dialect) {
+  if (dialect == "linalg")
+    return &getLinalgTable();
   if (dialect == "stablehlo" || dialect == "mhlo" || dialect == "chlo")
     return &getHloTable();
   if (dialect == "arith" || dialect == "math")
@@ -325,7 +334,7 @@ static void refineMaximum(Operation *op, DerivativeFacts &facts) {
         isSplatValue(bound) ||
         (matchPattern(bound, m_Constant(&constant)) && constant.isSplat());
     if (isSplat && facts.operands[i].flows) {
-      facts.operands[i].operands.clear();
+      facts.operands[i].operands.assign({1 - i});
       facts.operands[i].results.assign({0});
     }
   }

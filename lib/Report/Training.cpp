@@ -10,6 +10,8 @@
 #include "es/Dialect/ES/IR/ES.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::es;
@@ -47,7 +49,9 @@ FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
     return failure();
   };
   // In a pass they are loaded already: its dependent dialects.
-  func->getContext()->loadDialect<ESDialect, arith::ArithDialect>();
+  func->getContext()
+      ->loadDialect<ESDialect, arith::ArithDialect, scf::SCFDialect,
+                    tensor::TensorDialect>();
   FailureOr<TrainingGraph> training =
       buildTrainingGraph(func, trained, options.training);
   if (failed(training))

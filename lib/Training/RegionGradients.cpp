@@ -212,7 +212,18 @@ static Operation *recreate(Operation *op, ValueRange inits, TypeRange types) {
   return copy;
 }
 
-static void replacePlaceholder(Value placeholder, Value by) {
+/// What stood for a result until its op was made again; regions further out may
+/// have to keep it in their turn.
+void ReverseSweep::replacePlaceholder(Value placeholder, Value by) {
+  for (Scope &scope : scopes) {
+    auto it = scope.savedIndex.find(placeholder);
+    if (it == scope.savedIndex.end())
+      continue;
+    unsigned index = it->second;
+    scope.savedIndex.erase(it);
+    scope.savedIndex[by] = index;
+    scope.saved[index].value = by;
+  }
   placeholder.replaceAllUsesWith(by);
   placeholder.getDefiningOp()->erase();
 }

@@ -85,6 +85,7 @@ private:
                                             ArrayRef<Value> captured);
   void recreateLoop(CarryingLoop loop, Scope &scope);
   void recreateBranch(Operation *op, ArrayRef<Scope> branches);
+  void replacePlaceholder(Value placeholder, Value by);
   Value saveInScope(Value value, unsigned scope);
   Value repeatInScope(Value value, unsigned scope);
   Value keepIn(Value value, unsigned scope);

@@ -28,6 +28,7 @@ def PrintMemoryReport : Pass<"es-print-memory-report", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
                            "::mlir::es::ESDialect"];
 }
 

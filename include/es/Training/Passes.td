@@ -38,7 +38,31 @@ def BuildTrainingGraph : Pass<"es-build-training-graph", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let dependentDialects = ["es::ESDialect", "arith::ArithDialect"];
+  let dependentDialects = ["es::ESDialect", "arith::ArithDialect",
+                           "scf::SCFDialect", "tensor::TensorDialect"];
+}
+
+def ExpandVjp : Pass<"es-expand-vjp"> {
+  let summary = "replace gradients by ops that compute them";
+  let description = [{
+    Makes a training step executable: `es.vjp` of `linalg`, `arith`, `math` and
+    `tensor` ops (TOSA after `tosa-to-linalg`), `es.loss`, `es.accumulate`,
+    `es.splat` and `es.optimizer_step` become ops of these dialects. The gradient
+    of an operand of a structured op is one structured op, so that the step uses
+    memory as the report counts it. Fails where a derivative has no expansion.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<4xf64>, %dy: tensor<4xf64>) -> tensor<4xf64> {
+      %dx = es.vjp elementwise "math.sin" saved(operand 0 = %x) cotangents(0 = %dy) wrt [0]
+          : (tensor<4xf64>) -> tensor<4xf64>
+      return %dx : tensor<4xf64>
+    }
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "linalg::LinalgDialect",
+                           "math::MathDialect", "tensor::TensorDialect"];
 }
 
 #endif // ES_TRAINING_PASSES_TD

@@ -54,7 +54,9 @@ struct StripAnnotationsPass
         param.erase();
       } else if (auto func = dyn_cast<FunctionOpInterface>(op)) {
         for (unsigned i = 0, e = func.getNumArguments(); i < e; ++i)
-          func.removeArgAttr(i, "es.param");
+          for (StringRef name :
+               {StringRef("es.param"), StringRef(kOptimizerStateAttrName)})
+            func.removeArgAttr(i, name);
       } else if (!op->isRegistered()) {
         stripForeignFunction(op);
       }
