@@ -13,6 +13,7 @@
 #ifndef ES_INITALL_H
 #define ES_INITALL_H
 
+#include "es/Conversion/Passes.h"
 #include "es/Dialect/ES/IR/ES.h"
 #include "es/Dialect/ES/Transforms/Passes.h"
 #include "es/Foreign/Dialects.h"
@@ -30,6 +31,8 @@ inline void registerAllPasses() {
   registerESPasses();
   registerESPipelines();
   registerESTrainingPasses();
+  registerESConversionPasses();
+  registerESConversionPipelines();
   registerESReportPasses();
 }
 

@@ -1,0 +1,49 @@
+//===- Passes.h - Conversions of the es dialect -----------------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_CONVERSION_PASSES_H
+#define ES_CONVERSION_PASSES_H
+
+#include "es/Dialect/ES/IR/ES.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::es {
+
+#define GEN_PASS_DECL
+#include "es/Conversion/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "es/Conversion/Passes.h.inc"
+
+struct ToLLVMOptions : PassPipelineOptions<ToLLVMOptions> {
+  Option<unsigned> vectorWidth{
+      *this, "vector-width",
+      llvm::cl::desc("lanes of a vector in kernels: 1, 4, 8 or 16"),
+      llvm::cl::init(16)};
+  Option<int64_t> tileSize{*this, "tile",
+                           llvm::cl::desc("elements of a tile in kernels"),
+                           llvm::cl::init(2048)};
+};
+
+/// es-to-llvm: memrefs in, LLVM dialect out.
+void buildToLLVMPipeline(OpPassManager &manager, const ToLLVMOptions &options);
+
+void registerESConversionPipelines();
+
+} // namespace mlir::es
+
+#endif // ES_CONVERSION_PASSES_H

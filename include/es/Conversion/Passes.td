@@ -1,0 +1,48 @@
+//===- Passes.td - Conversions of the es dialect -----------*- tablegen -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_CONVERSION_PASSES_TD
+#define ES_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertESToVector : Pass<"convert-es-to-vector", "::mlir::ModuleOp"> {
+  let summary = "lower the ops of an Evolution Strategies step to vector loops";
+  let description = [{
+    On memrefs, after bufferization. Each `es.update` becomes a table of its
+    parameters and a call of one kernel for each element type; each `es.perturb` a
+    call of the kernel of its element type and noise. A kernel works on tiles of
+    `tile` elements: it adds the noise of all pairs into sums that stay in the
+    first cache, then applies rule and store. Noise is computed in registers and
+    never stored.
+
+    The bits of the results depend neither on `vector-width` nor on `tile`, and
+    are those of the reference in lib/Reference.
+
+    Example:
+
+    ```mlir
+    func.func @f(%w: memref<100xf32>, %key: i64, %c: memref<8xf32>, %n: i64, %unit: f64) {
+      es.update sgd maximize normal16 key(%key) weights(%c, %n, %unit : memref<8xf32>)
+          params(%w : memref<100xf32>) as [#es.param<trainable "w">]
+      return
+    }
+    ```
+  }];
+  let options = [
+    Option<"vectorWidth", "vector-width", "unsigned", /*default=*/"16",
+           "lanes of a vector: 1, 4, 8 or 16">,
+    Option<"tileSize", "tile", "int64_t", /*default=*/"2048",
+           "elements of a tile, rounded up to whole runs of noise">,
+  ];
+  let dependentDialects = [
+    "arith::ArithDialect", "cf::ControlFlowDialect", "func::FuncDialect",
+    "LLVM::LLVMDialect", "math::MathDialect", "memref::MemRefDialect",
+    "scf::SCFDialect", "vector::VectorDialect"];
+}
+
+#endif // ES_CONVERSION_PASSES_TD

@@ -1,0 +1,220 @@
+//===- EmitSums.cpp - Noise summed over pairs -----------------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Tile, then pairs, then blocks: the sums of a tile stay in the first cache
+// while all pairs pass over them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernel.h"
+#include "es/Reference/NoiseVersion1.h"
+
+using namespace mlir;
+using namespace mlir::es;
+using namespace mlir::es::kernel;
+using namespace mlir::es::noise;
+
+namespace {
+/// How the samples of a pair enter the sums.
+enum class Mode { Set, Add };
+
+struct SumEmitter {
+  ImplicitLocOpBuilder &b;
+  const Config &config;
+  const Tile &tile;
+  RoundKeys keys;
+  Value id, firstRun, runs;
+
+  SumEmitter(ImplicitLocOpBuilder &b, const Config &config, const Tile &tile);
+  Lanes lanes() { return Lanes(b, config.width); }
+  bool isExact() const {
+    return config.kind == Config::Update && config.order == SumOrder::exact;
+  }
+
+  void fill(Value base);
+  void addInto(Value total);
+  void forEachBlock(uint32_t purpose, Value pair,
+                    llvm::function_ref<void(Value, ArrayRef<Value>)> body);
+  void emitPair(Mode mode, Value coefficient, Value pair);
+  void emitPairs(Value from, Value to);
+  void addSamples(Mode mode, Value coefficient, Value at,
+                  ArrayRef<Value> words);
+  void addExactly(Value coefficient, Value at, ArrayRef<Value> words);
+};
+} // namespace
+
+Type mlir::es::kernel::getSumType(ImplicitLocOpBuilder &b,
+                                  const Config &config) {
+  if (config.kind == Config::Perturb || config.order != SumOrder::exact)
+    return b.getF32Type();
+  return config.accumulator == Accumulator::s32 ? b.getI32Type()
+                                                : b.getI64Type();
+}
+
+SumEmitter::SumEmitter(ImplicitLocOpBuilder &b, const Config &config,
+                       const Tile &tile)
+    : b(b), config(config), tile(tile),
+      keys(b, loadWord(b, b.getI64Type(), tile.step, kKey)) {
+  Lanes s(b, 1);
+  id = loadWord(b, b.getI64Type(), tile.row, kId);
+  int64_t run = config.getRunElements();
+  firstRun = s.shr(tile.first, llvm::Log2_64(run));
+  runs = s.shr(s.add(tile.count, s.whole(run - 1, 64)), llvm::Log2_64(run));
+}
+
+/// Zero in all lanes of every run.
+void SumEmitter::fill(Value base) {
+  Lanes l = lanes(), s(b, 1);
+  Type type = getSumType(b, config);
+  Value zero = isa<FloatType>(type) ? l.real(0.0)
+                                    : l.whole(0, type.getIntOrFloatBitWidth());
+  Value end = s.mul(runs, s.whole(config.getRunElements(), 64));
+  loop(b, i64Constant(b, 0), end, config.width,
+       [&](Value i) { l.store(zero, base, i); });
+}
+
+/// total += sums, the order of chunks.
+void SumEmitter::addInto(Value total) {
+  Lanes l = lanes(), s(b, 1);
+  Value end = s.mul(runs, s.whole(config.getRunElements(), 64));
+  loop(b, i64Constant(b, 0), end, config.width, [&](Value i) {
+    Value sum = l.add(l.load(l.f32(), total, i), l.load(l.f32(), tile.sums, i));
+    l.store(sum, total, i);
+  });
+}
+
+/// Calls `body` with the place of the first sample in `sums` and the words.
+void SumEmitter::forEachBlock(
+    uint32_t purpose, Value pair,
+    llvm::function_ref<void(Value, ArrayRef<Value>)> body) {
+  Lanes l = lanes(), s(b, 1);
+  StreamValues stream{keys, id, pair, purpose};
+  loop(b, i64Constant(b, 0), runs, 1, [&](Value run) {
+    Value place = s.mul(run, s.whole(config.getRunElements(), 64));
+    Value block = s.shl(s.add(firstRun, run), 4);
+    auto group = [&](Value lane) {
+      SmallVector<Value, 4> words = emitBlocks(l, stream, s.add(block, lane));
+      body(s.add(place, lane), words);
+    };
+    if (config.width == 16)
+      group(i64Constant(b, 0));
+    else
+      loop(b, i64Constant(b, 0), i64Constant(b, 16), config.width, group);
+  });
+}
+
+void SumEmitter::addExactly(Value coefficient, Value at,
+                            ArrayRef<Value> words) {
+  Lanes l = lanes(), s(b, 1);
+  unsigned bits = getSumType(b, config).getIntOrFloatBitWidth();
+  Value c = l.splat(s.toInt(coefficient, bits));
+  emitIntegerSamples(l, config.noise, words, [&](unsigned k, Value entry) {
+    Value index = s.add(at, s.whole(16 * k, 64));
+    Value sum = l.load(getSumType(b, config), tile.sums, index);
+    Value wide = bits == 64 ? l.sext(entry, 64) : entry;
+    l.store(l.add(sum, l.mul(c, wide)), tile.sums, index);
+  });
+}
+
+void SumEmitter::addSamples(Mode mode, Value coefficient, Value at,
+                            ArrayRef<Value> words) {
+  Lanes l = lanes(), s(b, 1);
+  auto place = [&](unsigned k) { return s.add(at, s.whole(16 * k, 64)); };
+  Value c = coefficient ? l.splat(coefficient) : Value();
+  if (mode == Mode::Add && config.noise == NoiseKind::rademacher) {
+    // c times 1 or -1 is exact, so that the fma is a sum.
+    Value bits = l.bitcast(c, l.i(32));
+    for (unsigned k = 0; k < 128; ++k) {
+      Value term = l.bitcast(l.bxor(bits, emitSignBit(l, words, k)), l.f32());
+      Value sum = l.load(l.f32(), tile.sums, place(k));
+      l.store(l.add(sum, term), tile.sums, place(k));
+    }
+    return;
+  }
+  emitSamples(l, config.noise, words, [&](unsigned k, Value sample) {
+    if (mode == Mode::Add)
+      sample = l.fma(c, sample, l.load(l.f32(), tile.sums, place(k)));
+    l.store(sample, tile.sums, place(k));
+  });
+}
+
+void SumEmitter::emitPair(Mode mode, Value coefficient, Value pair) {
+  forEachBlock(kFullRank, pair, [&](Value at, ArrayRef<Value> words) {
+    if (isExact())
+      addExactly(coefficient, at, words);
+    else
+      addSamples(mode, coefficient, at, words);
+  });
+}
+
+/// The pairs of [from, to) whose coefficient is not 0.
+void SumEmitter::emitPairs(Value from, Value to) {
+  Lanes s(b, 1);
+  Type pointer = tile.step.getType();
+  Value coefficients = loadWord(b, pointer, tile.step, kCoefficients);
+  loop(b, from, to, 1, [&](Value pair) {
+    Value c = s.load(s.f32(), coefficients, pair);
+    Value counts = s.cmp(arith::CmpFPredicate::UNE, c, s.real(0.0));
+    auto branch = scf::IfOp::create(b, counts, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    emitPair(Mode::Add, c, pair);
+  });
+}
+
+void mlir::es::kernel::emitSums(ImplicitLocOpBuilder &b, const Config &config,
+                                const Tile &tile) {
+  SumEmitter emitter(b, config, tile);
+  if (config.kind == Config::Perturb) {
+    emitter.emitPair(Mode::Set, Value(),
+                     loadWord(b, b.getI64Type(), tile.step, kPair));
+    return;
+  }
+  Value zero = i64Constant(b, 0);
+  Value pairs = loadWord(b, b.getI64Type(), tile.step, kPairs);
+  if (config.order != SumOrder::chunk) {
+    emitter.fill(tile.sums);
+    emitter.emitPairs(zero, pairs);
+    return;
+  }
+  Lanes s(b, 1);
+  Value total = createScratch(b, b.getF32Type(), config.getTileElements());
+  auto chunk = [&](Value from) {
+    Value next = s.add(from, s.whole(config.chunk, 64));
+    Value to = arith::MinSIOp::create(b, next, pairs);
+    emitter.fill(tile.sums);
+    emitter.emitPairs(from, to);
+  };
+  // The first partial sum is the total so far, with its sign of zero.
+  chunk(zero);
+  Lanes l = emitter.lanes();
+  Value end = i64Constant(b, config.getTileElements());
+  loop(b, zero, end, config.width,
+       [&](Value i) { l.store(l.load(l.f32(), tile.sums, i), total, i); });
+  loop(b, s.whole(config.chunk, 64), pairs, config.chunk, [&](Value from) {
+    chunk(from);
+    emitter.addInto(total);
+  });
+  loop(b, zero, end, config.width,
+       [&](Value i) { l.store(l.load(l.f32(), total, i), tile.sums, i); });
+}
+
+void mlir::es::kernel::emitRandomBits(ImplicitLocOpBuilder &b,
+                                      const Config &config, const Tile &tile) {
+  // In the layout of normal16, whatever the noise is: runs of 128 elements.
+  Config layout = config;
+  layout.noise = NoiseKind::normal16;
+  SumEmitter emitter(b, layout, tile);
+  Lanes l = emitter.lanes(), s(b, 1);
+  emitter.forEachBlock(
+      kRoundParameter, i64Constant(b, kNoPair),
+      [&](Value at, ArrayRef<Value> words) {
+        emitRoundingBits(l, words, [&](unsigned k, Value bits) {
+          l.store(bits, tile.random, s.add(at, s.whole(16 * k, 64)));
+        });
+      });
+}

@@ -1,0 +1,119 @@
+//===- Kernel.h - One outlined kernel and its tables ------------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A kernel is one function for all parameters of one element type. It works on
+// one tile of one parameter, which a row of a table describes; what is common
+// to all rows is in a block of words.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_LIB_CONVERSION_ESTOVECTOR_KERNEL_H
+#define ES_LIB_CONVERSION_ESTOVECTOR_KERNEL_H
+
+#include "EmitNoise.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::es::kernel {
+
+/// Everything about a kernel that is known when it is compiled.
+struct Config {
+  enum Kind { Update, Perturb } kind = Update;
+  std::string name;
+  Type element;
+  NoiseKind noise = NoiseKind::normal16;
+  /// 0 is full rank, and so is every tensor that is no matrix.
+  unsigned rank = 0;
+  SumOrder order = SumOrder::seq;
+  int64_t chunk = 1;
+  Accumulator accumulator = Accumulator::s64;
+  OptimizerKind optimizer = OptimizerKind::sgd;
+  DecayKind decay = DecayKind::none;
+  Rounding rounding = Rounding::nearest;
+  FixedRounding fixed = FixedRounding::nearest;
+  bool maximize = true;
+  double beta1 = 0, beta2 = 0, epsilon = 0, weightDecay = 0;
+  unsigned width = 16;
+  /// Elements of a tile in runs of sixteen blocks.
+  unsigned tileRuns = 1;
+
+  bool isHalf() const { return isa<BFloat16Type, Float16Type>(element); }
+  bool isInteger() const { return isa<IntegerType>(element); }
+  /// Whether the store reads random bits.
+  bool isStochastic() const {
+    return kind == Update &&
+           ((isHalf() && rounding == Rounding::stochastic) ||
+            (isInteger() && fixed == FixedRounding::stochastic));
+  }
+  int64_t getRunElements() const { return 16 * getSamplesPerBlock(noise); }
+  int64_t getTileElements() const { return tileRuns * getRunElements(); }
+};
+
+/// Words of a row. Floats are in the first four bytes of their word.
+enum RowWord : int64_t {
+  kData,
+  kCount,
+  kId,
+  kMoment1,
+  kMoment2,
+  kCompanion,
+  /// s S, or sign sigma for a perturbation.
+  kScale,
+  /// lr s S.
+  kAlpha,
+  kLr,
+  kLrDecay,
+  /// alpha over the quantum, or the threshold, of integers.
+  kStep,
+  kRows,
+  kColumns,
+  /// Where a perturbation goes.
+  kOut,
+  kRowWords
+};
+
+/// Words of the block that all rows share.
+enum StepWord : int64_t {
+  kKey,
+  kCoefficients,
+  kPairs,
+  kCorrection1,
+  kCorrection2,
+  /// The pair of a perturbation.
+  kPair,
+  kStepWords
+};
+
+/// What the body of a tile reads once.
+struct Tile {
+  Value row, step, first, count;
+  /// Sums (or samples), and random bits where the store reads them.
+  Value sums, random;
+};
+
+/// Zeroes `tile.sums` and adds the terms of all pairs, or fills it with the
+/// samples of one.
+void emitSums(ImplicitLocOpBuilder &b, const Config &config, const Tile &tile);
+/// The type of an element of `tile.sums`.
+Type getSumType(ImplicitLocOpBuilder &b, const Config &config);
+void emitRandomBits(ImplicitLocOpBuilder &b, const Config &config,
+                    const Tile &tile);
+/// Rule and store of the elements from `index` on, lanes at a time.
+void emitApply(const Lanes &l, const Config &config, const Tile &tile,
+               Value index);
+
+/// func @name(row, step, tile): one tile of one parameter.
+func::FuncOp createTileFunction(ImplicitLocOpBuilder &b, const Config &config);
+/// func @name_all(rows, count, step): every tile of every row.
+func::FuncOp createLoopFunction(ImplicitLocOpBuilder &b, const Config &config,
+                                func::FuncOp tileFunction);
+
+/// An array in the frame of the function.
+Value createScratch(ImplicitLocOpBuilder &b, Type element, int64_t count);
+
+} // namespace mlir::es::kernel
+
+#endif // ES_LIB_CONVERSION_ESTOVECTOR_KERNEL_H

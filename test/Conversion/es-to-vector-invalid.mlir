@@ -1,0 +1,26 @@
+// RUN: es-opt --convert-es-to-vector %s -split-input-file -verify-diagnostics
+// RUN: not es-opt --convert-es-to-vector=vector-width=3 %s -split-input-file 2>&1 | FileCheck %s
+// CHECK: error: expects a vector width of 1, 4, 8 or 16, got 3
+
+func.func @no_tensors(%w: tensor<4xf32>, %key: i64, %m: index) {
+  // expected-error@+1 {{cannot be lowered: expects buffers with the identity layout, got 'tensor<4xf32>'}}
+  %p = es.perturb normal16 %w <trainable "w"> into %w key(%key) member(%m) : tensor<4xf32> into tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @no_strides(%w: memref<4xf32, strided<[2]>>, %key: i64, %m: index) {
+  // expected-error@+1 {{cannot be lowered: expects buffers with the identity layout, got 'memref<4xf32, strided<[2]>>'}}
+  es.perturb normal16 %w <trainable "w"> into %w key(%key) member(%m) : memref<4xf32, strided<[2]>> into memref<4xf32, strided<[2]>>
+  return
+}
+
+// -----
+
+func.func @no_scales_of_axes(%w: memref<4x2xi8>, %key: i64, %m: index) {
+  // expected-error@+1 {{cannot be lowered: parameter "w" has a scale for each axis or block}}
+  es.perturb normal16 %w <trainable "w", stored = !quant.uniform<i8:f32:1, {0.5, 0.25}>> into %w key(%key) member(%m)
+      : memref<4x2xi8> into memref<4x2xi8>
+  return
+}
