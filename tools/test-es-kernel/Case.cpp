@@ -89,7 +89,7 @@ static Case makeRandomCase(Random &random) {
   c.fixed = pick({"nearest", "stochastic", "threshold", "error_feedback"});
   c.direction = pick({"maximize", "minimize"});
   c.scale = pick({"exact", "mean", "root"});
-  c.rank = number({0});
+  c.rank = number({0, 0, 1, 3});
   c.width = number({1, 4, 8, 16});
   c.tile = number({1, 384, 1024, 8192});
   c.level = number({0, 3});

@@ -91,7 +91,7 @@ struct Problem {
   std::vector<float> coefficients;
   std::vector<std::vector<int64_t>> shapes = {
       {},           {1},    {0},    {7},      {5, 3},   {33, 4},
-      {2, 3, 5, 7}, {2049}, {3, 0}, {64, 65}, {4, 1, 3}};
+      {2, 3, 5, 7}, {2049}, {3, 0}, {64, 65}, {4, 1, 3}, {250, 520}};
 };
 } // namespace
 

@@ -158,6 +158,15 @@ static FailureOr<double> getQuantum(Operation *op, ParamAttr param) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
+/// The sizes of a matrix.
+static void storeSizes(ImplicitLocOpBuilder &b, Value memref, Value row) {
+  for (int64_t i = 0; i < 2; ++i)
+    storeWord(b,
+              arith::IndexCastOp::create(b, b.getI64Type(),
+                                         memref::DimOp::create(b, memref, i)),
+              row, i ? kColumns : kRows);
+}
+
 /// The parameters' elements have to follow each other in memory.
 static LogicalResult checkBuffer(Operation *op, Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
@@ -173,8 +182,6 @@ static bool isMatrix(Value value) {
 }
 
 LogicalResult ConvertESToVectorPass::setTile(Config &config, Operation *op) {
-  if (config.rank)
-    return op->emitOpError() << "cannot be lowered yet: low rank";
   config.width = vectorWidth;
   // Random bits come in runs of 128.
   int64_t run = config.getRunElements();
@@ -277,6 +284,8 @@ LogicalResult ConvertESToVectorPass::lower(UpdateOp op) {
                              i64Constant(b, place * kRowWords));
       storeWord(b, getPointer(b, memref), row, kData);
       storeWord(b, getCount(b, memref), row, kCount);
+      if (lowRank)
+        storeSizes(b, memref, row);
       storeWord(b, i64Constant(b, op.getParam(index).getEffectiveId()), row,
                 kId);
       unsigned state = states[index];
@@ -330,6 +339,8 @@ LogicalResult ConvertESToVectorPass::lower(PerturbOp op) {
   config.rank = isMatrix(op.getParameter()) ? op.getRank() : 0;
   config.name = "es_perturb_" + toString(config.element) + "_" +
                 stringifyNoiseKind(op.getNoise()).str();
+  if (config.rank)
+    config.name += "_rank" + std::to_string(config.rank);
   if (failed(setTile(config, op)))
     return failure();
   FailureOr<double> quantum = getQuantum(op, op.getParam());
@@ -355,6 +366,8 @@ LogicalResult ConvertESToVectorPass::lower(PerturbOp op) {
   storeWord(b, getPointer(b, op.getParameter()), row, kData);
   storeWord(b, getPointer(b, op.getDestination()), row, kOut);
   storeWord(b, getCount(b, op.getParameter()), row, kCount);
+  if (config.rank)
+    storeSizes(b, op.getParameter(), row);
   storeWord(b, i64Constant(b, op.getParam().getEffectiveId()), row, kId);
   storeWord(b, scale, row, kScale);
   // All perturbations of one kind share a kernel.

@@ -7,6 +7,8 @@
 
 #include "Kernel.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::es;
 using namespace mlir::es::kernel;
@@ -17,8 +19,7 @@ struct ApplyEmitter {
   const Lanes &l;
   const Config &config;
   const Tile &tile;
-  /// Place in the tile, and in the parameter.
-  Value index, element;
+  Value index, element, randomIndex;
 
   Value pointer(RowWord word) const {
     return loadWord(l.b, tile.row.getType(), tile.row, word);
@@ -175,7 +176,7 @@ void ApplyEmitter::updateHalf() const {
   Value value = applyRule(theta, sum());
   Value bits = config.rounding == Rounding::stochastic
                    ? roundAtRandom(l, config.element, value,
-                                   l.load(l.i(32), tile.random, index))
+                                   l.load(l.i(32), tile.random, randomIndex))
                    : roundToNearest(l, config.element, value);
   storeHalf(bits, kData);
   if (config.rounding == Rounding::master)
@@ -215,7 +216,7 @@ void ApplyEmitter::updateInteger() const {
   case FixedRounding::nearest:
     return storeInteger(l.floor(l.add(l.mul(step, total), half)), theta, kData);
   case FixedRounding::stochastic: {
-    Value random = l.toFloat(l.load(l.i(32), tile.random, index));
+    Value random = l.toFloat(l.load(l.i(32), tile.random, randomIndex));
     Value chance = l.mul(random, l.real(0x1p-16));
     return storeInteger(l.floor(l.fma(step, total, chance)), theta, kData);
   }
@@ -253,6 +254,8 @@ void ApplyEmitter::update() const {
 
 void ApplyEmitter::perturb() const {
   Value eps = l.load(l.f32(), tile.sums, index);
+  if (config.rank)
+    eps = l.mul(eps, l.real(float(1.0 / std::sqrt(double(config.rank)))));
   if (config.isInteger()) {
     Value theta = l.load(config.element, pointer(kData), element);
     Value change = l.mul(scalar(tile.row, kScale, l.f32()), eps);
@@ -273,9 +276,8 @@ void ApplyEmitter::perturb() const {
 }
 
 void mlir::es::kernel::emitApply(const Lanes &l, const Config &config,
-                                 const Tile &tile, Value index) {
-  ApplyEmitter emitter{l, config, tile, index,
-                       Lanes(l.b, 1).add(tile.first, index)};
+                                 const Tile &tile, const Place &place) {
+  ApplyEmitter emitter{l, config, tile, place.sum, place.element, place.random};
   if (config.kind == Config::Perturb)
     emitter.perturb();
   else

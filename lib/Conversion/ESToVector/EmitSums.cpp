@@ -35,6 +35,7 @@ struct SumEmitter {
     return config.kind == Config::Update && config.order == SumOrder::exact;
   }
 
+  Value getEnd();
   void fill(Value base);
   void addInto(Value total);
   void forEachBlock(uint32_t purpose, Value pair,
@@ -62,8 +63,20 @@ SumEmitter::SumEmitter(ImplicitLocOpBuilder &b, const Config &config,
   Lanes s(b, 1);
   id = loadWord(b, b.getI64Type(), tile.row, kId);
   int64_t run = config.getRunElements();
+  if (!tile.first)
+    return;
   firstRun = s.shr(tile.first, llvm::Log2_64(run));
   runs = s.shr(s.add(tile.count, s.whole(run - 1, 64)), llvm::Log2_64(run));
+}
+
+/// Behind the last sum: of the last run, or of the last stripe of rows.
+Value SumEmitter::getEnd() {
+  Lanes s(b, 1);
+  if (!config.rank)
+    return s.mul(runs, s.whole(config.getRunElements(), 64));
+  Value rows = arith::MinSIOp::create(b, s.add(tile.rows, s.whole(8, 64)),
+                                      s.whole(kBlockRows, 64));
+  return s.mul(rows, s.whole(kBlockColumns, 64));
 }
 
 /// Zero in all lanes of every run.
@@ -72,16 +85,14 @@ void SumEmitter::fill(Value base) {
   Type type = getSumType(b, config);
   Value zero = isa<FloatType>(type) ? l.real(0.0)
                                     : l.whole(0, type.getIntOrFloatBitWidth());
-  Value end = s.mul(runs, s.whole(config.getRunElements(), 64));
-  loop(b, i64Constant(b, 0), end, config.width,
+  loop(b, i64Constant(b, 0), getEnd(), config.width,
        [&](Value i) { l.store(zero, base, i); });
 }
 
 /// total += sums, the order of chunks.
 void SumEmitter::addInto(Value total) {
   Lanes l = lanes(), s(b, 1);
-  Value end = s.mul(runs, s.whole(config.getRunElements(), 64));
-  loop(b, i64Constant(b, 0), end, config.width, [&](Value i) {
+  loop(b, i64Constant(b, 0), getEnd(), config.width, [&](Value i) {
     Value sum = l.add(l.load(l.f32(), total, i), l.load(l.f32(), tile.sums, i));
     l.store(sum, total, i);
   });
@@ -153,6 +164,8 @@ void SumEmitter::emitPair(Mode mode, Value coefficient, Value pair) {
 
 /// The pairs of [from, to) whose coefficient is not 0.
 void SumEmitter::emitPairs(Value from, Value to) {
+  if (config.rank)
+    return addLowRankPairs(b, config, tile, from, to);
   Lanes s(b, 1);
   Type pointer = tile.step.getType();
   Value coefficients = loadWord(b, pointer, tile.step, kCoefficients);
@@ -170,9 +183,11 @@ void mlir::es::kernel::emitSums(ImplicitLocOpBuilder &b, const Config &config,
                                 const Tile &tile) {
   SumEmitter emitter(b, config, tile);
   if (config.kind == Config::Perturb) {
-    emitter.emitPair(Mode::Set, Value(),
-                     loadWord(b, b.getI64Type(), tile.step, kPair));
-    return;
+    Value pair = loadWord(b, b.getI64Type(), tile.step, kPair);
+    if (!config.rank)
+      return emitter.emitPair(Mode::Set, Value(), pair);
+    emitter.fill(tile.sums);
+    return addLowRankPairs(b, config, tile, pair, Value());
   }
   Value zero = i64Constant(b, 0);
   Value pairs = loadWord(b, b.getI64Type(), tile.step, kPairs);

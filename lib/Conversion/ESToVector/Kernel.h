@@ -19,6 +19,9 @@
 
 namespace mlir::es::kernel {
 
+/// A tile of a matrix with low-rank noise: a block of it.
+constexpr int64_t kBlockRows = 240, kBlockColumns = 512;
+
 /// Everything about a kernel that is known when it is compiled.
 struct Config {
   enum Kind { Update, Perturb } kind = Update;
@@ -49,7 +52,9 @@ struct Config {
             (isInteger() && fixed == FixedRounding::stochastic));
   }
   int64_t getRunElements() const { return 16 * getSamplesPerBlock(noise); }
-  int64_t getTileElements() const { return tileRuns * getRunElements(); }
+  int64_t getTileElements() const {
+    return rank ? kBlockRows * kBlockColumns : tileRuns * getRunElements();
+  }
 };
 
 /// Words of a row. Floats are in the first four bytes of their word.
@@ -90,6 +95,8 @@ enum StepWord : int64_t {
 /// What the body of a tile reads once.
 struct Tile {
   Value row, step, first, count;
+  /// Of a block of a matrix, which has rows of kBlockColumns sums.
+  Value firstRow, firstColumn, rows, columns;
   /// Sums (or samples), and random bits where the store reads them.
   Value sums, random;
 };
@@ -99,11 +106,20 @@ struct Tile {
 void emitSums(ImplicitLocOpBuilder &b, const Config &config, const Tile &tile);
 /// The type of an element of `tile.sums`.
 Type getSumType(ImplicitLocOpBuilder &b, const Config &config);
+/// The random bits of elements from tile.first on, tile.count of them.
 void emitRandomBits(ImplicitLocOpBuilder &b, const Config &config,
                     const Tile &tile);
-/// Rule and store of the elements from `index` on, lanes at a time.
+/// Adds the terms of pairs [from, to), of low rank, to the sums of a block.
+void addLowRankPairs(ImplicitLocOpBuilder &b, const Config &config,
+                     const Tile &tile, Value from, Value to);
+
+/// Where lanes start: in the sums, in the parameter, in the random bits.
+struct Place {
+  Value sum, element, random;
+};
+/// Rule and store of the elements of lanes.
 void emitApply(const Lanes &l, const Config &config, const Tile &tile,
-               Value index);
+               const Place &place);
 
 /// func @name(row, step, tile): one tile of one parameter.
 func::FuncOp createTileFunction(ImplicitLocOpBuilder &b, const Config &config);
