@@ -1,4 +1,5 @@
-//===- handwritten.cpp - The update kernel, written by hand ----------------===//
+//===- handwritten.cpp - The update kernel, written by hand
+//----------------===//
 //
 // Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -58,8 +59,7 @@ static inline void generate(uint32_t (&words)[4][16], uint64_t block,
   std::memcpy(words[3], c3, 64);
 }
 
-template <unsigned N>
-static inline float horner(const float (&c)[N], float x) {
+template <unsigned N> static inline float horner(const float (&c)[N], float x) {
   float value = c[N - 1];
   for (int i = N - 2; i >= 0; --i)
     value = std::fma(value, x, c[i]);
@@ -72,7 +72,8 @@ static inline void addWords(float *sine, float *cosine,
     uint32_t bits = toBits(float(int32_t(word[i] >> 15 | 1)));
     float e = float(int32_t(bits >> 23) - 144);
     float m = toFloat((bits & 0x7fffff) | 0x3f800000);
-    float radius = __builtin_sqrtf(std::fma(e, kMinusTwoLn2, horner(kLog16, m)));
+    float radius =
+        __builtin_sqrtf(std::fma(e, kMinusTwoLn2, horner(kLog16, m)));
     float x = float(int32_t(word[i] << 16) >> 15 | 1) * 0x1p-16f;
     float square = x * x, sh = x * horner(kSin16, square);
     sine[i] = std::fma(c, radius * (sh * horner(kCos16, square)), sine[i]);
