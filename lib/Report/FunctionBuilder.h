@@ -34,6 +34,13 @@ private:
   FailureOr<GraphReport> buildAsIs(FunctionReport &report, SizeOptions size);
   FailureOr<GraphReport> buildTraining(FunctionReport &report, SizeOptions size,
                                        const Inventory &trained);
+  struct TrainedProfile {
+    TrainingGraph graph;
+    MemoryProfile profile;
+  };
+  FailureOr<TrainedProfile> profileTraining(const Inventory &trained,
+                                            const TrainingOptions &options,
+                                            SizeOptions size);
   LogicalResult compareTrainableSets(FunctionReport &report, SizeOptions size);
   void addTrainingNotes(const MemoryProfile &profile, GraphReport &graph);
   GraphReport makeGraph(const MemoryProfile &profile, GraphKind kind);

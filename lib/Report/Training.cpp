@@ -52,31 +52,67 @@ FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
   func->getContext()
       ->loadDialect<ESDialect, arith::ArithDialect, scf::SCFDialect,
                     tensor::TensorDialect>();
-  FailureOr<TrainingGraph> training =
-      buildTrainingGraph(func, trained, options.training);
-  if (failed(training))
+  FailureOr<TrainedProfile> chosen =
+      profileTraining(trained, options.training, size);
+  if (failed(chosen))
     return fail();
-  step = &*training;
-  names.reset();
-  FailureOr<MemoryProfile> computed = profile(size);
-  FailureOr<GraphReport> graph = failure();
-  if (succeeded(computed)) {
-    graph = makeGraph(*computed, GraphKind::Backprop);
-    graph->isLowerBound = computed->hasUnknownSizes;
-    std::string loss = training->loss + " (--loss)";
-    if (!llvm::is_contained(report.assumptions, loss)) {
-      report.assumptions.push_back(loss);
-      report.assumptions.push_back(
-          (stringifyOptimizerKind(options.training.optimizer) + " " +
-           stringifyOptimizerImpl(options.training.impl) +
-           " (--optimizer, --optimizer-impl)")
-              .str());
+  // To compute values again is a choice: it is not made where it does not help.
+  std::string policies;
+  if (options.training.savePolicy == SavePolicy::MinCut &&
+      !options.training.eager) {
+    TrainingOptions keepAll = options.training;
+    keepAll.savePolicy = SavePolicy::All;
+    FailureOr<TrainedProfile> all = profileTraining(trained, keepAll, size);
+    if (failed(all)) {
+      chosen->graph.func->erase();
+      return fail();
     }
+    uint64_t cut = chosen->profile.peakBytes, whole = all->profile.peakBytes;
+    policies = "save policy (--save-policy): all " + formatBytes(whole) +
+               ", mincut " + formatBytes(cut) +
+               (whole < cut ? "; the lower one, all, is reported" : "");
+    if (whole < cut)
+      std::swap(*chosen, *all);
+    all->graph.func->erase();
+  }
+  step = &chosen->graph;
+  names.reset();
+  GraphReport graph = makeGraph(chosen->profile, GraphKind::Backprop);
+  graph.isLowerBound = chosen->profile.hasUnknownSizes;
+  if (!policies.empty())
+    graph.notes.push_back(policies);
+  std::string loss = chosen->graph.loss + " (--loss)";
+  if (!llvm::is_contained(report.assumptions, loss)) {
+    report.assumptions.push_back(loss);
+    report.assumptions.push_back(
+        (stringifyOptimizerKind(options.training.optimizer) + " " +
+         stringifyOptimizerImpl(options.training.impl) +
+         " (--optimizer, --optimizer-impl)")
+            .str());
   }
   step = nullptr;
   names.reset();
-  training->func->erase();
-  return succeeded(graph) ? std::move(graph) : fail();
+  chosen->graph.func->erase();
+  return graph;
+}
+
+/// Builds the training step and profiles it.
+FailureOr<FunctionBuilder::TrainedProfile>
+FunctionBuilder::profileTraining(const Inventory &trained,
+                                 const TrainingOptions &trainingOptions,
+                                 SizeOptions size) {
+  FailureOr<TrainingGraph> training =
+      buildTrainingGraph(func, trained, trainingOptions);
+  if (failed(training))
+    return failure();
+  step = &*training;
+  FailureOr<MemoryProfile> computed = profile(size);
+  step = nullptr;
+  if (failed(computed)) {
+    training->func->erase();
+    return failure();
+  }
+  return TrainedProfile{std::move(*training), std::move(*computed)};
 }
 
 LogicalResult FunctionBuilder::compareTrainableSets(FunctionReport &report,

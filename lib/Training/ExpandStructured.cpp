@@ -163,8 +163,7 @@ FailureOr<Value> mlir::es::expandStructured(OpBuilder &builder, VjpOp vjp,
   FunctionType original = vjp.getOriginalFunctionType();
   auto type = dyn_cast<RankedTensorType>(original.getInput(index));
   if (vjp.getOf() == "linalg.softmax" && vjp.getOriginalAttrsAttr())
-    if (auto dim =
-            vjp.getOriginalAttrsAttr().getAs<IntegerAttr>("dimension"))
+    if (auto dim = vjp.getOriginalAttrsAttr().getAs<IntegerAttr>("dimension"))
       return expandSoftmax(builder, vjp, dim.getInt());
   Structure structure;
   if (!vjp.getOriginal().empty()) {

@@ -125,6 +125,11 @@ mlir::es::parseTrainingOptions(const RawTrainingOptions &raw,
     return makeError("--grad-lifetime=update updates one parameter at a time, "
                      "--optimizer-impl=foreach all of them at once");
   options.masterWeights = raw.masterWeights;
+  if (raw.savePolicy == "all")
+    options.savePolicy = SavePolicy::All;
+  else if (raw.savePolicy != "mincut")
+    return makeError("--save-policy expects all or mincut, got '" +
+                     raw.savePolicy + "'");
   if (llvm::Error error = parseScale(raw, options))
     return std::move(error);
   return options;

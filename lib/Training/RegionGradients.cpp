@@ -329,6 +329,7 @@ ReverseSweep::visitRegion(Region &region, ArrayRef<Value> captured) {
 
 LogicalResult ReverseSweep::visitLoop(CarryingLoop loop) {
   Location loc = loop.op->getLoc();
+  repeatedHere.clear();
   if (!loop.trips)
     return loop.op->emitError()
            << "cannot be differentiated: the trip count of '"
@@ -380,6 +381,7 @@ LogicalResult ReverseSweep::visitLoop(CarryingLoop loop) {
     yields.push_back(sum);
   }
   scf::YieldOp::create(builder, loc, yields);
+  repeatedHere.clear();
   Scope done = scopes.pop_back_val();
   builder.setInsertionPointAfter(reverse);
   for (auto [index, i] : llvm::enumerate(carried))
@@ -394,6 +396,7 @@ LogicalResult ReverseSweep::visitLoop(CarryingLoop loop) {
 
 LogicalResult ReverseSweep::visitBranch(Operation *op) {
   Location loc = op->getLoc();
+  repeatedHere.clear();
   // The number or truth value that the forward op branches on.
   if (op->getNumOperands() != 1 || op->getNumRegions() != 2)
     return op->emitError() << "cannot be differentiated: '" << op->getName()
@@ -439,6 +442,7 @@ LogicalResult ReverseSweep::visitBranch(Operation *op) {
     builder.setInsertionPointToEnd(block);
     scf::YieldOp::create(builder, loc, *gradients);
     branches.push_back(scopes.pop_back_val());
+    repeatedHere.clear();
   }
   builder.setInsertionPointAfter(reverse);
   for (auto [index, value] : llvm::enumerate(captured))

@@ -126,7 +126,8 @@ bool ReverseSweep::isRepeatable(Value value) const {
   Operation *op = value.getDefiningOp();
   if (!op || options.eager)
     return false;
-  return parameterChains.contains(value) || isCheaplyRepeated(op);
+  return parameterChains.contains(value) || repeated.contains(value) ||
+         isCheaplyRepeated(op);
 }
 
 /// The value as the gradient reads it: kept from the forward pass, or computed
@@ -146,7 +147,42 @@ Value ReverseSweep::keepIn(Value value, unsigned scope) {
   return scope > 0 ? saveInScope(value, scope) : value;
 }
 
-/// Clones what computes the value, down to what is kept.
+/// Clones what computes the value, down to what is kept; operands first, with a
+/// stack of its own, since chains may be long.
+Value ReverseSweep::repeatChain(Value value) {
+  SmallVector<Value> stack = {value};
+  while (!stack.empty()) {
+    Value top = stack.back();
+    Operation *op = top.getDefiningOp();
+    if (repeatedHere.contains(top)) {
+      stack.pop_back();
+      continue;
+    }
+    bool isReady = true;
+    for (Value operand : op->getOperands())
+      if (isRepeatable(operand) && !repeatedHere.contains(operand) &&
+          operand.getParentBlock() == op->getBlock()) {
+        stack.push_back(operand);
+        isReady = false;
+      }
+    if (!isReady)
+      continue;
+    IRMapping mapping;
+    for (Value operand : op->getOperands()) {
+      if (mapping.contains(operand))
+        continue;
+      Value here = repeatedHere.lookup(operand);
+      mapping.map(operand, here ? here : keepIn(operand, scopes.size() - 1));
+    }
+    Operation *copy = builder.clone(*op, mapping);
+    for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
+      repeatedHere[from] = to;
+    stack.pop_back();
+  }
+  return repeatedHere.lookup(value);
+}
+
+/// Computes the value again, or a number that it is.
 Value ReverseSweep::repeatInScope(Value value, unsigned scope) {
   Operation *op = value.getDefiningOp();
   if (!op) {
@@ -167,12 +203,9 @@ Value ReverseSweep::repeatInScope(Value value, unsigned scope) {
   // A number that is read from memory is kept as one.
   if (!isRepeatable(value) && llvm::any_of(op->getOperandTypes(), isMemoryType))
     return scope > 0 ? saveInScope(value, scope) : value;
-  IRMapping mapping;
-  for (Value operand : op->getOperands())
-    if (!mapping.contains(operand))
-      mapping.map(operand, keepIn(operand, scopes.size() - 1));
-  Operation *copy = builder.clone(*op, mapping);
-  return copy->getResult(cast<OpResult>(value).getResultNumber());
+  if (Value here = repeatedHere.lookup(value))
+    return here;
+  return repeatChain(value);
 }
 
 //===----------------------------------------------------------------------===//
@@ -223,6 +256,8 @@ void ReverseSweep::emit(Operation *op, const DerivativeFacts &facts,
   SmallVector<int32_t> savedResults(readResults.begin(), readResults.end());
   llvm::sort(savedOperands);
   llvm::sort(savedResults);
+  // Each gradient computes again what it alone reads: nothing lives longer.
+  repeatedHere.clear();
   SmallVector<Value> saved, arrived;
   for (int32_t index : savedOperands)
     saved.push_back(keep(op->getOperand(index)));

@@ -34,6 +34,8 @@ public:
   /// Finds what depends on a parameter among the ops of `block`.
   void findActive(Block &block);
   void findActive(Operation *op);
+  /// Decides, by the save policy, what the gradients of `block` compute again.
+  void chooseSaved(Block &block);
   bool isActive(Value value) const { return active.contains(value); }
   /// Why `value` is not active although parameters are read on the way to it:
   /// the last op that no gradient flows through, or null.
@@ -87,6 +89,7 @@ private:
   void recreateBranch(Operation *op, ArrayRef<Scope> branches);
   void replacePlaceholder(Value placeholder, Value by);
   Value saveInScope(Value value, unsigned scope);
+  Value repeatChain(Value value);
   Value repeatInScope(Value value, unsigned scope);
   Value keepIn(Value value, unsigned scope);
   Value zero(Location loc, Type type);
@@ -98,6 +101,7 @@ private:
   Value keep(Value value);
   StringAttr findParameter(Value value) const;
   bool isRepeatable(Value value) const;
+  llvm::SetVector<Value> getRead(Block &block) const;
 
   OpBuilder &builder;
   const TrainingOptions &options;
@@ -107,6 +111,10 @@ private:
   /// Values that depend on parameters and constants alone, through conversions
   /// and transposes.
   llvm::DenseSet<Value> parameterChains;
+  /// Values that are computed again where a gradient reads them, and what they
+  /// are in the gradient at hand.
+  llvm::DenseSet<Value> repeated;
+  llvm::DenseMap<Value, Value> repeatedHere;
   /// The function, then the regions around the op at hand.
   SmallVector<Scope, 2> scopes;
   SmallVector<Operation *> replaced;

@@ -269,6 +269,7 @@ FailureOr<TrainingGraph> TrainingStep::build() {
     return fail();
   if (auto op = loss->getDefiningOp<LossOp>())
     sweep.findActive(op);
+  sweep.chooseSaved(body());
   if (failed(differentiate(sweep, *loss)))
     return fail();
   if (options.lifetime == GradientLifetime::Step)

@@ -40,7 +40,16 @@ enum class GradientLifetime : uint8_t {
   Update
 };
 
+/// What is kept of the forward pass.
+enum class SavePolicy : uint8_t {
+  /// What each derivative reads.
+  All,
+  /// The cheapest set from which cheap ops give what the derivatives read.
+  MinCut
+};
+
 struct TrainingOptions {
+  SavePolicy savePolicy = SavePolicy::MinCut;
   LossChoice loss = LossChoice::Automatic;
   /// The result that is the loss, for `LossChoice::Result`.
   unsigned lossResult = 0;
