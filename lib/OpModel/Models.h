@@ -36,6 +36,7 @@ std::optional<OpFacts> getGradientFacts(Operation *op);
 std::optional<OpFacts> getTosaFacts(Operation *op);
 
 /// StableHLO, CHLO, MHLO, by name.
+std::optional<OpFacts> getShardyFacts(Operation *op);
 std::optional<OpFacts> getStableHLOFacts(Operation *op);
 
 /// The torch dialect, by the names of ATen operators.

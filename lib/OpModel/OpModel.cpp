@@ -58,6 +58,8 @@ OpFacts mlir::es::getOpFacts(Operation *op) {
     return std::move(*facts);
   if (std::optional<OpFacts> facts = getTosaFacts(op))
     return std::move(*facts);
+  if (std::optional<OpFacts> facts = getShardyFacts(op))
+    return std::move(*facts);
   if (std::optional<OpFacts> facts = getStableHLOFacts(op))
     return std::move(*facts);
   if (std::optional<OpFacts> facts = getAtenFacts(op))

@@ -7,6 +7,7 @@
 
 #include "ForwardBackward.h"
 #include "FunctionBuilder.h"
+#include "PerDevice.h"
 #include "Prepare.h"
 #include "es/OpModel/RoleFacts.h"
 #include "es/Report/MemoryReport.h"
@@ -462,7 +463,7 @@ bool MemoryReport::isOverBudget() const {
   return llvm::any_of(functions, [&](const FunctionReport &function) {
     return llvm::any_of(function.graphs, [&](const GraphReport &graph) {
       return graph.kind == stringifyGraphKind(options.budgetGraph) &&
-             graph.arenaBytes + options.reserve > *options.budget;
+             graph.getNeed() + options.reserve > *options.budget;
     });
   });
 }
@@ -552,7 +553,8 @@ mlir::es::buildMemoryReport(ModuleOp module, const ReportOptions &options) {
     if (failed(builder.computeInventory()))
       return failure();
     FailureOr<FunctionReport> function = builder.build();
-    if (failed(function))
+    if (failed(function) ||
+        failed(addPerDevice(module, func, options, *function)))
       return failure();
     report.functions.push_back(std::move(*function));
   }

@@ -48,6 +48,27 @@ static void writeBuffer(llvm::json::OStream &json, const BufferRow &row) {
   });
 }
 
+static void writePerDevice(llvm::json::OStream &json,
+                           const DeviceReport &device) {
+  json.attributeObject("per_device", [&] {
+    json.attribute("devices", device.numDevices);
+    json.attribute("peak_bytes", device.peakBytes);
+    json.attribute("arena_bytes", device.arenaBytes);
+    json.attribute("argument_bytes", device.signature.arguments);
+    json.attribute("result_bytes", device.signature.results);
+    json.attribute("aliased_bytes", device.signature.aliased);
+    json.attribute("temporary_peak_bytes", device.temporaryPeakBytes);
+    json.attribute("at_most", device.numUnknown > 0);
+    json.attribute("unknown_shardings", device.numUnknown);
+    json.attribute("reshards", device.numReshards);
+    json.attribute("reductions", device.numReductions);
+    json.attributeObject("breakdown", [&] {
+      for (unsigned i = 0; i < kNumRoles; ++i)
+        json.attribute(stringifyRole(Role(i)), device.breakdown[i]);
+    });
+  });
+}
+
 static void writeGraph(llvm::json::OStream &json, const GraphReport &graph) {
   json.object([&] {
     json.attribute("kind", graph.kind);
@@ -81,6 +102,8 @@ static void writeGraph(llvm::json::OStream &json, const GraphReport &graph) {
       for (const BufferRow &row : graph.buffersAtPeak)
         writeBuffer(json, row);
     });
+    if (graph.perDevice)
+      writePerDevice(json, *graph.perDevice);
     if (!graph.timeline.empty())
       json.attributeArray("timeline", [&] {
         for (uint64_t bytes : graph.timeline)

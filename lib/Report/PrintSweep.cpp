@@ -29,8 +29,9 @@ static std::string quote(uint64_t bytes, bool isLowerBound) {
 static void printTable(const SweepReport &sweep, size_t index,
                        const ReportOptions &options, raw_ostream &os) {
   const SweepCell &first = sweep.rows.front().cells[index];
-  os << "@" << first.function << ", " << first.kind << ", by "
-     << sweep.dimension << describeBounds(sweep.bounds) << "\n"
+  os << "@" << first.function << ", " << first.kind
+     << (first.isPerDevice ? ", per device" : "") << ", by " << sweep.dimension
+     << describeBounds(sweep.bounds) << "\n"
      << llvm::formatv("  {0,12}{1,28}{2,28}", sweep.dimension, "peak", "arena");
   if (options.budget)
     os << "  " << formatBytes(*options.budget) << "?";
@@ -89,6 +90,7 @@ void mlir::es::writeSweep(llvm::json::OStream &json, const SweepReport &sweep) {
                 json.attribute("peak_bytes", cell.peakBytes);
                 json.attribute("arena_bytes", cell.arenaBytes);
                 json.attribute("lower_bound", cell.isLowerBound);
+                json.attribute("per_device", cell.isPerDevice);
               });
           });
         });

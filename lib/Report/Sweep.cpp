@@ -54,8 +54,10 @@ static FailureOr<MemoryReport> sweep(ModuleOp module,
     SweepRow row{size, {}};
     for (const FunctionReport &function : report->functions)
       for (const GraphReport &graph : function.graphs)
-        row.cells.push_back({function.name, graph.kind, graph.peakBytes,
-                             graph.arenaBytes, graph.isLowerBound});
+        row.cells.push_back(
+            {function.name, graph.kind,
+             graph.perDevice ? graph.perDevice->peakBytes : graph.peakBytes,
+             graph.getNeed(), graph.isLowerBound, graph.perDevice.has_value()});
     table.rows.push_back(std::move(row));
     result.module = report->module;
   }

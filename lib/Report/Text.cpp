@@ -52,10 +52,10 @@ static void printVerdict(const MemoryReport &report,
   const char *separator = "";
   for (const GraphReport &graph : function.graphs) {
     os << separator << " " << getTitle(graph);
-    uint64_t need = graph.arenaBytes + options.reserve;
+    uint64_t need = graph.getNeed() + options.reserve;
     if (options.budget)
       os << (need <= *options.budget ? " yes (" : " no (") << formatBytes(need)
-         << ")";
+         << (graph.perDevice ? " per device)" : ")");
     else
       os << (graph.isLowerBound ? " at least " : " ")
          << formatBytes(graph.peakBytes);
@@ -126,6 +126,31 @@ static void printRows(const FunctionReport &function, raw_ostream &os) {
       none);
 }
 
+/// A line for each device total, beside those of all devices together.
+static void printPerDevice(const FunctionReport &function, raw_ostream &os) {
+  auto line = [&](StringRef name, auto value) {
+    os << llvm::formatv("  {0,-22}", name);
+    for (const GraphReport &graph : function.graphs)
+      os << llvm::formatv(
+          "{0,32}", graph.perDevice
+                        ? (graph.perDevice->numUnknown ? "at most " : "") +
+                              quote(value(*graph.perDevice))
+                        : "");
+    os << "\n";
+  };
+  auto first = llvm::find_if(function.graphs, [](const GraphReport &graph) {
+    return graph.perDevice.has_value();
+  });
+  if (first == function.graphs.end())
+    return;
+  os << "  on the most loaded of " << first->perDevice->numDevices
+     << " devices\n";
+  line("  arguments", [](auto &device) { return device.signature.arguments; });
+  line("  results", [](auto &device) { return device.signature.results; });
+  line("  peak", [](auto &device) { return device.peakBytes; });
+  line("  arena", [](auto &device) { return device.arenaBytes; });
+}
+
 static void printBuffers(const GraphReport &graph, raw_ostream &os) {
   os << "\n  " << getTitle(graph) << ": peak at point " << graph.peakIndex
      << ", " << graph.peakName << " at " << graph.peakLocation << "\n"
@@ -187,6 +212,7 @@ void mlir::es::printText(const MemoryReport &report, raw_ostream &os) {
     os << "@" << function.name << "\n";
     printVerdict(report, function, os);
     printRows(function, os);
+    printPerDevice(function, os);
     os << "\n";
     printParameters(function, os);
     for (const GraphReport &graph : function.graphs) {

@@ -35,6 +35,19 @@ struct LiveRangeRow {
   unsigned first, last;
 };
 
+/// What the most loaded of several devices holds.
+struct DeviceReport {
+  int64_t numDevices = 1;
+  uint64_t peakBytes = 0, arenaBytes = 0, temporaryPeakBytes = 0;
+  SignatureBytes signature;
+  std::array<uint64_t, kNumRoles> breakdown = {};
+  /// Values whose sharding is not known count in full: totals are at most that.
+  unsigned numUnknown = 0;
+  /// Values that are communicated because they are needed in another sharding,
+  /// and sums of which every device has a part.
+  unsigned numReshards = 0, numReductions = 0;
+};
+
 struct GraphReport {
   std::string kind;
   /// Which of several graphs of the kind this is; empty for the only one.
@@ -56,6 +69,13 @@ struct GraphReport {
   /// Only if a file for them is given.
   std::vector<LiveRangeRow> liveRanges;
   std::vector<std::string> notes;
+  /// If the function is sharded.
+  std::optional<DeviceReport> perDevice;
+
+  /// What a device has to have: of a sharded function its share.
+  uint64_t getNeed() const {
+    return perDevice ? perDevice->arenaBytes : arenaBytes;
+  }
 };
 
 struct ParameterSummary {
@@ -88,6 +108,8 @@ struct SweepCell {
   std::string function, kind;
   uint64_t peakBytes, arenaBytes;
   bool isLowerBound;
+  /// The most loaded device's, of a sharded function.
+  bool isPerDevice;
 };
 
 struct SweepRow {
