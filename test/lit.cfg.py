@@ -41,6 +41,10 @@ config.substitutions.append(
     ("%es_plugin", os.path.join(config.es_build_root, "lib", "ESPlugin.so"))
 )
 
+# Comparisons that take minutes run in CI, and where asked for.
+if os.environ.get("CI") or os.environ.get("ES_PEERS"):
+    config.available_features.add("ci")
+
 # Tests of the exporters run where this Python has JAX or PyTorch.
 python = os.environ.get("ES_PYTHON", "python3")
 config.substitutions.append(("%python", python))

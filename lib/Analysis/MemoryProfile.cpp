@@ -146,6 +146,15 @@ static bool isFunctionArgument(const Buffer &buffer, FunctionOpInterface func) {
   return argument && argument.getOwner() == &func.getFunctionBody().front();
 }
 
+/// The error about a dynamic dimension, with advice for this function.
+static std::string advise(StringRef error, StringRef advice) {
+  StringRef general = "; bind it with";
+  size_t at = error.find(general);
+  if (advice.empty() || at == StringRef::npos || !error.contains("dynamic"))
+    return error.str();
+  return (error.take_front(at) + "; " + advice).str();
+}
+
 void ModuleProfiler::applyRoles(MemoryProfile &profile) const {
   llvm::DenseSet<BufferId> changed;
   auto apply = [&](BufferId id, Role role) {
@@ -212,8 +221,8 @@ LogicalResult ModuleProfiler::measure(MemoryProfile &profile) {
         llvm::consumeError(bytes.takeError());
         profile.hasUnknownSizes = true;
       } else {
-        return emitError(getLocation(buffer))
-               << llvm::toString(bytes.takeError());
+        return emitError(getLocation(buffer)) << advise(
+                   llvm::toString(bytes.takeError()), options.dynamicAdvice);
       }
     }
     measured.bytes = it->second;

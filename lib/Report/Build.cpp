@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dimensions.h"
 #include "ForwardBackward.h"
 #include "FunctionBuilder.h"
 #include "PerDevice.h"
@@ -366,11 +367,21 @@ LogicalResult FunctionBuilder::computeInventory() {
   return success();
 }
 
+/// What to do about a dynamic dimension of a value of `func`.
+static std::string getDynamicAdvice(FunctionOpInterface func) {
+  DimensionNames names(func);
+  if (names.isEmpty())
+    return "no argument has a dynamic dimension, so that this one depends on "
+           "data; '--unknown-sizes=lower-bound' counts it as nothing";
+  return "bind it with '--shape=DIM:8', where DIM is one of " + names.list();
+}
+
 FailureOr<MemoryProfile> FunctionBuilder::profile(SizeOptions size) {
   ProfileOptions profileOptions;
   profileOptions.model = options.model;
   profileOptions.size = size;
   profileOptions.lowerBound = options.lowerBound;
+  profileOptions.dynamicAdvice = getDynamicAdvice(func);
   profileOptions.isDonated = [&](BlockArgument argument) {
     const StorageInfo *info = step ? nullptr : inventory.lookup(argument);
     return info ? info->donated : isDonatedArgument(argument);

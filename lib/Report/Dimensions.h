@@ -47,6 +47,7 @@ public:
   bool isTorchSymbol(StringRef name) const {
     return torchSymbols.contains(name);
   }
+  bool isEmpty() const { return sites.empty(); }
   /// `batch, x.0, s0`, for messages; `nothing` if there is none.
   std::string list() const;
 

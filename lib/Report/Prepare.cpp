@@ -227,11 +227,12 @@ LogicalResult mlir::es::prepareModule(ModuleOp module,
                                       ArrayRef<FunctionOpInterface> entries,
                                       const ReportOptions &options) {
   adoptNames(module, entries);
-  if (options.shapes.empty()) {
-    inlinePrivateCallees(module);
-    return success();
-  }
-  DimensionNames names(entries);
+  std::optional<DimensionNames> names;
+  if (!options.shapes.empty())
+    names.emplace(entries);
   inlinePrivateCallees(module);
-  return bindShapes(module, entries, names, options.shapes);
+  for (FunctionOpInterface func : entries)
+    flattenTuples(func);
+  return names ? bindShapes(module, entries, *names, options.shapes)
+               : success();
 }

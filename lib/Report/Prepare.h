@@ -23,6 +23,9 @@ LogicalResult prepareModule(ModuleOp module,
 /// is no longer named.
 void inlinePrivateCallees(ModuleOp module);
 
+/// Replaces values of tuple type by their elements, if any.
+void flattenTuples(FunctionOpInterface func);
+
 /// Makes results of ops that are not linked in as static as their operands
 /// tell. Fails if the model asserts that it does not take such shapes.
 LogicalResult refineForeignShapes(FunctionOpInterface func);

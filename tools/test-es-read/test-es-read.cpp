@@ -1,5 +1,4 @@
-//===- test-es-read.cpp - Reads files many times
-//---------------------------===//
+//===- test-es-read.cpp - Reads files many times --------------------------===//
 //
 // Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,6 +16,7 @@
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -25,6 +25,7 @@
 #include <chrono>
 #include <random>
 #include <sys/resource.h>
+#include <unistd.h>
 
 using namespace mlir;
 using namespace mlir::es;
@@ -35,6 +36,9 @@ static cl::list<std::string> files(cl::Positional, cl::desc("<files>"));
 static cl::opt<unsigned> mutants("mutants", cl::init(0),
                                  cl::desc("read so many broken files"));
 static cl::opt<unsigned> seed("seed", cl::init(1));
+static cl::opt<unsigned>
+    secondsEach("seconds-each", cl::init(60),
+                cl::desc("end the process if one broken file takes longer"));
 static cl::opt<std::string>
     keep("keep", cl::desc("write every broken file here before it is read"));
 static cl::opt<bool>
@@ -168,10 +172,47 @@ private:
     return tokens[pick(std::size(tokens))];
   }
 
-  /// Deletes, inserts, overwrites, copies, or cuts off.
+  /// Where the line or the token around `at` begins and ends.
+  static std::pair<size_t, size_t> findLine(StringRef text, size_t at) {
+    size_t begin = text.take_front(at).rfind('\n');
+    size_t end = text.find('\n', at);
+    return {begin == StringRef::npos ? 0 : begin + 1,
+            end == StringRef::npos ? text.size() : end + 1};
+  }
+  static std::pair<size_t, size_t> findToken(StringRef text, size_t at) {
+    auto isPart = [&](size_t i) {
+      return llvm::isAlnum(text[i]) || StringRef("_.%@#!$").contains(text[i]);
+    };
+    size_t begin = at, end = at + 1;
+    while (begin > 0 && isPart(begin - 1) && isPart(at))
+      --begin;
+    while (end < text.size() && isPart(end) && isPart(at))
+      ++end;
+    return {begin, end};
+  }
+
+  /// Deletes, inserts, overwrites, copies, flips bits, or cuts off.
   void step(std::string &text) {
     size_t at = pick(text.size());
-    switch (pick(6)) {
+    switch (pick(10)) {
+    case 6: {
+      auto [begin, end] = findLine(text, at);
+      text.insert(end, text.substr(begin, end - begin));
+      break;
+    }
+    case 7: {
+      auto [begin, end] = findLine(text, at);
+      text.erase(begin, end - begin);
+      break;
+    }
+    case 8: {
+      auto [begin, end] = findToken(text, at);
+      text.erase(begin, end - begin);
+      break;
+    }
+    case 9:
+      text[at] = char(text[at] ^ (1 << pick(8)));
+      break;
     case 0:
       text.erase(at, 1 + pick(20));
       break;
@@ -213,6 +254,8 @@ static bool readMutants(ArrayRef<std::string> texts) {
     std::string mutant = mutator.mutate(texts[mutator.pick(texts.size())]);
     if (!keep.empty())
       writeFile(keep, mutant);
+    // Not to hang: the signal ends the process.
+    alarm(secondsEach);
     std::string why;
     std::optional<std::string> printed = read(mutant, /*printed=*/true, why);
     if (!printed && why.empty()) {
@@ -229,6 +272,7 @@ static bool readMutants(ArrayRef<std::string> texts) {
       return false;
     }
   }
+  alarm(0);
   llvm::outs() << mutants << " mutants read, " << accepted << " accepted\n";
   return true;
 }

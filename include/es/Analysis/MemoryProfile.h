@@ -28,6 +28,8 @@ struct ProfileOptions {
   SizeOptions size;
   /// Count a type without a size as nothing, and say so, instead of failing.
   bool lowerBound = false;
+  /// What the error about a dynamic dimension advises.
+  std::string dynamicAdvice;
   /// Whether the function may overwrite an argument; by default its attributes
   /// say.
   std::function<bool(BlockArgument)> isDonated;
