@@ -118,8 +118,7 @@ void Adviser::addRule(ParameterRule::Kind kind, ArrayRef<Storage> storages,
 }
 
 void Adviser::addDonations() {
-  std::vector<Storage> inputs =
-      collect([](const RoleLine &line) {
+  std::vector<Storage> inputs = collect([](const RoleLine &line) {
     return line.role == Role::Input || line.role == Role::State;
   });
   inputs.resize(std::min<size_t>(inputs.size(), kMostSingles));
@@ -176,7 +175,7 @@ std::optional<uint64_t> Adviser::measure(const Trial &trial) {
   for (const FunctionReport &other : report->functions)
     for (const GraphReport &candidate : other.graphs)
       if (candidate.kind == graph.kind && candidate.label == graph.label)
-        return candidate.arenaBytes + options.reserve;
+        return candidate.getNeed() + options.reserve;
   return std::nullopt;
 }
 
@@ -190,7 +189,7 @@ std::vector<std::string> Adviser::advise() {
   std::vector<std::string> advice;
   for (const Trial &trial : trials) {
     std::optional<uint64_t> bytes = measure(trial);
-    if (!bytes || *bytes >= graph.arenaBytes + options.reserve)
+    if (!bytes || *bytes >= graph.getNeed() + options.reserve)
       continue;
     advice.push_back("advice: " + trial.flag + " needs " +
                      std::to_string(*bytes) + " B (" + formatBytes(*bytes) +
@@ -204,7 +203,7 @@ void mlir::es::addAdvice(ModuleOp module, const ReportOptions &options,
   for (FunctionReport &function : report.functions)
     for (GraphReport &graph : function.graphs) {
       if (graph.kind != stringifyGraphKind(options.budgetGraph) ||
-          graph.arenaBytes + options.reserve <= *options.budget)
+          graph.getNeed() + options.reserve <= *options.budget)
         continue;
       std::vector<std::string> advice =
           Adviser(module, options, function, graph).advise();

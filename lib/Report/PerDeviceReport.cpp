@@ -86,7 +86,7 @@ static LogicalResult analyse(ModuleOp module, FunctionOpInterface func,
     return failure();
   for (GraphReport &graph : report.graphs)
     for (const GraphReport &other : built->graphs) {
-      if (other.kind != graph.kind ||
+      if (other.kind != graph.kind || other.label != graph.label ||
           (graph.perDevice && graph.perDevice->peakBytes >= other.peakBytes))
         continue;
       graph.perDevice = summarize(other, made, reader.getNumDevices());
@@ -105,6 +105,7 @@ LogicalResult mlir::es::addPerDevice(ModuleOp module, FunctionOpInterface func,
   plain.liveRanges.clear();
   plain.timeline = false;
   plain.top = 0;
+  plain.isTrial = true;
   SmallVector<int64_t> alone, ignored;
   if (failed(analyse(module, func, plain, kAnyDevice, report, alone)))
     return failure();

@@ -29,7 +29,8 @@ static std::string quote(uint64_t bytes, bool isLowerBound) {
 static void printTable(const SweepReport &sweep, size_t index,
                        const ReportOptions &options, raw_ostream &os) {
   const SweepCell &first = sweep.rows.front().cells[index];
-  os << "@" << first.function << ", " << first.kind
+  os << "@" << first.function << ", "
+     << (first.label.empty() ? first.kind : first.label)
      << (first.isPerDevice ? ", per device" : "") << ", by " << sweep.dimension
      << describeBounds(sweep.bounds) << "\n"
      << llvm::formatv("  {0,12}{1,28}{2,28}", sweep.dimension, "peak", "arena");
@@ -87,6 +88,8 @@ void mlir::es::writeSweep(llvm::json::OStream &json, const SweepReport &sweep) {
               json.object([&] {
                 json.attribute("function", llvm::json::fixUTF8(cell.function));
                 json.attribute("kind", cell.kind);
+                if (!cell.label.empty())
+                  json.attribute("label", llvm::json::fixUTF8(cell.label));
                 json.attribute("peak_bytes", cell.peakBytes);
                 json.attribute("arena_bytes", cell.arenaBytes);
                 json.attribute("lower_bound", cell.isLowerBound);

@@ -22,6 +22,7 @@ static FailureOr<MemoryReport> reportAt(ModuleOp module,
                                         const ReportOptions &options,
                                         StringRef dimension, uint64_t size) {
   ReportOptions bound = options;
+  bound.isTrial = true;
   bound.shapes.push_back({dimension.str(), {int64_t(size)}});
   OwningOpRef<ModuleOp> copy = module.clone();
   return buildMemoryReport(*copy, bound);
@@ -55,7 +56,7 @@ static FailureOr<MemoryReport> sweep(ModuleOp module,
     for (const FunctionReport &function : report->functions)
       for (const GraphReport &graph : function.graphs)
         row.cells.push_back(
-            {function.name, graph.kind,
+            {function.name, graph.kind, graph.label,
              graph.perDevice ? graph.perDevice->peakBytes : graph.peakBytes,
              graph.getNeed(), graph.isLowerBound, graph.perDevice.has_value()});
     table.rows.push_back(std::move(row));

@@ -105,7 +105,7 @@ struct FunctionReport {
 
 /// What one graph needs at one size of a dimension.
 struct SweepCell {
-  std::string function, kind;
+  std::string function, kind, label;
   uint64_t peakBytes, arenaBytes;
   bool isLowerBound;
   /// The most loaded device's, of a sharded function.
