@@ -6,12 +6,14 @@ import gc
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-#: Operators whose library, oneDNN, allocates tensors in layouts of its own.
+#: Operators whose library, oneDNN, allocates tensors in layouts of its own; products
+#: only where it runs them: in bf16, on some machines.
 LIBRARY_OPERATORS = {
     "aten::conv2d",
     "aten::conv_transpose2d",
     "aten::convolution",
     "aten::convolution_backward",
+    "aten::linear",
 }
 
 

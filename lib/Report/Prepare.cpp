@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prepare.h"
+#include "es/Training/InlineCallees.h"
 #include "Dimensions.h"
 #include "es/Foreign/Types.h"
 #include "es/OpModel/RoleFacts.h"

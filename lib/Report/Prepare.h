@@ -19,10 +19,6 @@ LogicalResult prepareModule(ModuleOp module,
                             ArrayRef<FunctionOpInterface> entries,
                             const ReportOptions &options);
 
-/// Inlines calls of private functions that are not recursive, and erases what
-/// is no longer named.
-void inlinePrivateCallees(ModuleOp module);
-
 /// Replaces values of tuple type by their elements, if any.
 void flattenTuples(FunctionOpInterface func);
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "es/Analysis/RuleOptions.h"
+#include "es/Training/InlineCallees.h"
 #include "es/Training/Options.h"
 #include "es/Training/Passes.h"
 
@@ -82,6 +83,7 @@ void BuildTrainingGraphPass::runOnOperation() {
     return signalPassFailure();
   }
   options->eager = eager;
+  inlinePrivateCallees(getOperation());
   if (failed(buildAll(*rules, *options)))
     signalPassFailure();
 }

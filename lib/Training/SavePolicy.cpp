@@ -20,6 +20,10 @@
 using namespace mlir;
 using namespace mlir::es;
 
+/// No gradient computes more ops than this again for one value: what would need
+/// more is kept, so that the work stays in proportion to the program.
+static constexpr unsigned kMostRepeated = 48;
+
 /// Elementwise ops, movement, and sums: what compiled frameworks run a second
 /// time. Products, lookups, random numbers and anything unknown they keep.
 static bool isCheap(Operation *op) {
@@ -123,9 +127,18 @@ void ReverseSweep::chooseSaved(Block &block) {
     if (auto it = nodes.find(value); it != nodes.end())
       cut.addSink(it->second);
   std::vector<bool> saved = cut.solve();
+  // Values come in program order, so that those of operands are known.
+  llvm::DenseMap<Value, unsigned> work;
   for (auto [node, value] : llvm::enumerate(values)) {
     Operation *op = value.getDefiningOp();
-    if (op && !saved[node] && isCheap(op))
-      repeated.insert(value);
+    if (!op || saved[node] || !isCheap(op))
+      continue;
+    unsigned ops = 1;
+    for (Value operand : op->getOperands())
+      ops += work.lookup(operand);
+    if (ops > kMostRepeated)
+      continue;
+    work[value] = ops;
+    repeated.insert(value);
   }
 }

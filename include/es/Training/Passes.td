@@ -17,7 +17,8 @@ def BuildTrainingGraph : Pass<"es-build-training-graph", "::mlir::ModuleOp"> {
     function `NAME.training_step`: the model, a loss, the gradients of its
     trainable parameters as `es.vjp` ops, and an `es.optimizer_step` for each. A
     frozen parameter has no gradient and no state, and an op that no trainable
-    parameter reaches has no `es.vjp`. Parameters and states are donated
+    parameter reaches has no `es.vjp`. Calls of private functions are inlined
+    first. Parameters and states are donated
     arguments; a loss that is assumed on the model's output brings an argument
     for its labels.
 
