@@ -18,6 +18,7 @@
 #include "es/Analysis/Buffers.h"
 #include "es/Analysis/LastReads.h"
 #include "llvm/ADT/DenseSet.h"
+#include <deque>
 
 namespace mlir::es {
 
@@ -95,7 +96,7 @@ private:
   unsigned current = 0;
   /// What the `fused` model never has in memory.
   std::optional<FusionPlan> fusion;
-  std::vector<Reads> reads;
+  std::deque<Reads> reads;
   llvm::DenseMap<Value, Virtual> virtuals;
   llvm::DenseMap<Attribute, BufferId> globals;
   llvm::DenseMap<OpOperand *, Handover> handovers;

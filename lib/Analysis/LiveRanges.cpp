@@ -16,6 +16,8 @@
 using namespace mlir;
 using namespace mlir::es;
 
+static constexpr unsigned kUnknown = ~0u;
+
 namespace {
 
 class Collector {
@@ -36,7 +38,7 @@ private:
   };
 
   void add(unsigned first, unsigned last);
-  void addValue(Value value, ValueNumber number);
+  void addValue(Value value, ValueNumber number, unsigned start);
   void addMaterialized(Value value);
   void addPaths(Value value, unsigned start, ArrayRef<Operation *> users);
   void addBlock(Block *block, unsigned start, ArrayRef<Operation *> users);
@@ -57,10 +59,20 @@ void Collector::add(unsigned first, unsigned last) {
     found.push_back({buffer, {first, std::max(first, last)}});
 }
 
-static unsigned getDefinition(Value value, const ProgramOrder &order) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return order.getBlockBegin(argument.getOwner());
-  return order.getEnd(cast<OpResult>(value).getOwner());
+/// The point at which each value comes into being, by number.
+static std::vector<unsigned> getDefinitions(const ProgramOrder &order) {
+  std::vector<unsigned> definitions(order.getValues().size(), kUnknown);
+  for (unsigned point = 0, e = order.size(); point < e; ++point) {
+    if (order.isEnd(point))
+      continue;
+    unsigned count = order.getOp(point)->getNumResults();
+    std::fill_n(definitions.begin() + order.getFirstResult(point), count,
+                order.getEndOfPoint(point));
+  }
+  for (auto [definition, value] : llvm::zip(definitions, order.getValues()))
+    if (definition == kUnknown)
+      definition = order.getBlockBegin(cast<BlockArgument>(value).getOwner());
+  return definitions;
 }
 
 /// The op of `region` that is or contains `op`.
@@ -70,11 +82,10 @@ static Operation *getHomeOp(Operation *op, Region *region) {
   return op;
 }
 
-void Collector::addValue(Value value, ValueNumber number) {
+void Collector::addValue(Value value, ValueNumber number, unsigned start) {
   if (!assignment.getMaterializedUses(value).empty())
     return addMaterialized(value);
   LastReads::Info info = lastReads.lookup(number);
-  unsigned start = getDefinition(value, order);
   if (!info.isRead) {
     // An argument nobody reads is freed at once; a result is written first.
     if (isa<OpResult>(value) ||
@@ -184,6 +195,7 @@ void Collector::addGraph(const Scope &scope) {
 }
 
 std::vector<std::pair<BufferId, LiveSegment>> Collector::run() {
+  std::vector<unsigned> definitions = getDefinitions(order);
   for (auto [number, value] : llvm::enumerate(order.getValues())) {
     BufferId buffer = assignment.getBuffer(ValueNumber(number));
     if (buffer == kNoBuffer)
@@ -192,7 +204,7 @@ std::vector<std::pair<BufferId, LiveSegment>> Collector::run() {
     current.assign(targets.begin(), targets.end());
     if (!assignment.getBuffers()[buffer].isAlias)
       current.push_back(buffer);
-    addValue(value, number);
+    addValue(value, number, definitions[number]);
   }
   for (auto [operand, buffer] : assignment.getCopies()) {
     current.assign({buffer});

@@ -110,6 +110,7 @@ static FunctionOpInterface getCallee(CallOpInterface call,
 
 /// Reverse post-order over the calls, with an explicit stack.
 void StorageUses::sortCallersFirst() {
+  unsigned numValues = 0;
   struct Frame {
     FunctionOpInterface func;
     SmallVector<FunctionOpInterface> callees;
@@ -120,9 +121,12 @@ void StorageUses::sortCallersFirst() {
     if (!seen.insert(next).second)
       return;
     Frame frame{next, {}};
-    next.getFunctionBody().walk([&](CallOpInterface call) {
-      if (FunctionOpInterface callee = getCallee(call, symbols))
-        frame.callees.push_back(callee);
+    next.getFunctionBody().walk([&](Operation *op) {
+      numValues +=
+          op->getNumResults() == 1 && isMemoryType(op->getResult(0).getType());
+      if (auto call = dyn_cast<CallOpInterface>(op))
+        if (FunctionOpInterface callee = getCallee(call, symbols))
+          frame.callees.push_back(callee);
     });
     stack.push_back(std::move(frame));
   };
@@ -135,6 +139,8 @@ void StorageUses::sortCallersFirst() {
     order.push_back(stack.back().func);
     stack.pop_back();
   }
+  nodeOf.reserve(numValues);
+  nodes.reserve(numValues);
   std::reverse(order.begin(), order.end());
   for (auto [index, next] : llvm::enumerate(order))
     positions[next] = index;
