@@ -10,6 +10,8 @@
 
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -162,4 +164,30 @@ llvm::Expected<uint64_t> mlir::es::getStorageBytes(Type type,
     return makeOverflow(type);
   return options.alignment > 1 ? llvm::alignTo(bytes, options.alignment)
                                : bytes;
+}
+
+llvm::Expected<uint64_t> mlir::es::parseByteSize(StringRef text) {
+  StringRef digits =
+      text.take_while([](char c) { return llvm::isDigit(c) || c == '.'; });
+  StringRef unit = text.drop_front(digits.size()).trim();
+  double scale = llvm::StringSwitch<double>(unit)
+                     .Cases({"", "B"}, 1)
+                     .Cases({"KiB", "K"}, 1024.0)
+                     .Cases({"MiB", "M"}, 1024.0 * 1024)
+                     .Cases({"GiB", "G"}, 1024.0 * 1024 * 1024)
+                     .Cases({"TiB", "T"}, 1024.0 * 1024 * 1024 * 1024)
+                     .Case("KB", 1e3)
+                     .Case("MB", 1e6)
+                     .Case("GB", 1e9)
+                     .Case("TB", 1e12)
+                     .Default(0);
+  uint64_t whole;
+  if (scale == 1 && !digits.getAsInteger(10, whole))
+    return whole;
+  double number;
+  if (scale == 0 || digits.getAsDouble(number) || number * scale >= 9.2e18)
+    return llvm::createStringError(
+        llvm::inconvertibleErrorCode(),
+        "expects a size such as 512MiB or 24GiB, got '" + text + "'");
+  return uint64_t(number * scale);
 }

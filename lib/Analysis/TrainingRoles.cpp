@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // In a training step, what an update reads is a gradient, and what the forward
-// pass computes and a gradient reads is a saved activation.
+// pass computes and a gradient reads, or what it is computed again from, is a
+// saved activation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,6 +50,12 @@ void mlir::es::assignTrainingRoles(MemoryProfile &profile) {
     } else if (auto step = dyn_cast<OptimizerStepOp>(op)) {
       for (Value gradient : step.getGradients())
         assign(gradient, Role::Gradient);
+    } else if (firstGradient < point && !isa<ReleaseOp>(op) &&
+               !op->hasTrait<OpTrait::IsTerminator>()) {
+      for (Value read : op->getOperands())
+        if (Operation *definition = read.getDefiningOp();
+            definition && order.getBegin(definition) < firstGradient)
+          assign(read, Role::SavedActivation);
     }
   }
 }

@@ -37,6 +37,26 @@ bool mlir::es::isSliceUpdate(Operation *op) {
          name == "mhlo.dynamic_update_slice";
 }
 
+bool mlir::es::isRecomputationBoundary(Operation *op) {
+  return op->getName().stripDialect() == "optimization_barrier";
+}
+
+bool mlir::es::drawsRandomNumbers(Operation *op) {
+  static const llvm::StringSet<> names = {
+      "stablehlo.rng",          "mhlo.rng",
+      "chlo.rng_uniform",       "mhlo.rng_uniform",
+      "mhlo.rng_normal",        "torch.aten.bernoulli",
+      "torch.aten.multinomial", "torch.aten.normal_functional",
+      "torch.aten.rand",        "torch.aten.rand_like",
+      "torch.aten.randint",     "torch.aten.randint.low",
+      "torch.aten.randn",       "torch.aten.randn_like",
+      "torch.aten.randperm",    "torch.aten.uniform",
+      "onnx.Bernoulli",         "onnx.Multinomial",
+      "onnx.RandomNormal",      "onnx.RandomNormalLike",
+      "onnx.RandomUniform",     "onnx.RandomUniformLike"};
+  return names.contains(op->getName().getStringRef());
+}
+
 bool mlir::es::isParameterChain(Operation *op) {
   OpFacts facts = getOpFacts(op);
   if (facts.opClass == OpClass::DataMovement || isa<AllGatherOp>(op))

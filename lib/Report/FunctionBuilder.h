@@ -42,6 +42,9 @@ private:
                                             const TrainingOptions &options,
                                             SizeOptions size);
   LogicalResult compareTrainableSets(FunctionReport &report, SizeOptions size);
+  FailureOr<std::string> describeCheckpoints(const TrainedProfile &chosen,
+                                             const Inventory &trained,
+                                             SizeOptions size);
   void addTrainingNotes(const MemoryProfile &profile, GraphReport &graph);
   GraphReport makeGraph(const MemoryProfile &profile, GraphKind kind);
   void summarizeParameters(FunctionReport &report);

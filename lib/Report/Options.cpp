@@ -61,31 +61,6 @@ static llvm::Error parseGraphs(const RawReportOptions &raw,
   return llvm::Error::success();
 }
 
-llvm::Expected<uint64_t> mlir::es::parseByteSize(StringRef text) {
-  StringRef digits =
-      text.take_while([](char c) { return llvm::isDigit(c) || c == '.'; });
-  StringRef unit = text.drop_front(digits.size()).trim();
-  double scale = llvm::StringSwitch<double>(unit)
-                     .Cases({"", "B"}, 1)
-                     .Cases({"KiB", "K"}, 1024.0)
-                     .Cases({"MiB", "M"}, 1024.0 * 1024)
-                     .Cases({"GiB", "G"}, 1024.0 * 1024 * 1024)
-                     .Cases({"TiB", "T"}, 1024.0 * 1024 * 1024 * 1024)
-                     .Case("KB", 1e3)
-                     .Case("MB", 1e6)
-                     .Case("GB", 1e9)
-                     .Case("TB", 1e12)
-                     .Default(0);
-  uint64_t whole;
-  if (scale == 1 && !digits.getAsInteger(10, whole))
-    return whole;
-  double number;
-  if (scale == 0 || digits.getAsDouble(number) || number * scale >= 9.2e18)
-    return makeError("expects a size such as 512MiB or 24GiB, got '", text,
-                     "'");
-  return uint64_t(number * scale);
-}
-
 static llvm::Expected<ShapeBinding> parseShape(StringRef text) {
   auto [name, dims] = text.rsplit(':');
   ShapeBinding binding{name.str(), {}};

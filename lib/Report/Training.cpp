@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace mlir::es;
@@ -37,6 +38,43 @@ private:
 };
 } // namespace
 
+static uint64_t getSavedBytes(const MemoryProfile &profile) {
+  uint64_t saved = 0;
+  for (const ProfiledBuffer &buffer : profile.buffers)
+    if (buffer.isLive && buffer.role == Role::SavedActivation)
+      saved += buffer.bytes;
+  return saved;
+}
+
+/// What evaluating again saves, against the step that keeps everything.
+FailureOr<std::string> FunctionBuilder::describeCheckpoints(
+    const TrainedProfile &chosen, const Inventory &trained, SizeOptions size) {
+  TrainingOptions keepAll = options.training;
+  keepAll.checkpoint = CheckpointKind::None;
+  keepAll.savePolicy = SavePolicy::All;
+  FailureOr<TrainedProfile> without = profileTraining(trained, keepAll, size);
+  if (failed(without))
+    return failure();
+  without->graph.func->erase();
+  uint64_t kept = getSavedBytes(chosen.profile);
+  uint64_t all = getSavedBytes(without->profile);
+  const CheckpointSummary &summary = chosen.graph.checkpoints;
+  std::string text = "checkpoint " +
+                     stringifyCheckpointKind(options.training.checkpoint).str();
+  llvm::raw_string_ostream stream(text);
+  auto plural = [](unsigned count) { return count == 1 ? "" : "s"; };
+  stream << ": " << summary.blocks << " block" << plural(summary.blocks);
+  if (summary.parts != summary.blocks)
+    stream << " in " << summary.parts << " part" << plural(summary.parts);
+  stream << ", saves " << formatBytes(all - std::min(kept, all)) << " (keeps "
+         << kept << " B of activations, all are " << all << " B), recomputes "
+         << summary.recomputedWork << " operations ("
+         << llvm::format("%.1f", 100.0 * summary.recomputedWork /
+                                     std::max<uint64_t>(summary.forwardWork, 1))
+         << " % of the forward work)";
+  return text;
+}
+
 FailureOr<GraphReport>
 FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
                                const Inventory &trained) {
@@ -56,9 +94,19 @@ FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
       profileTraining(trained, options.training, size);
   if (failed(chosen))
     return fail();
+  std::string checkpoints;
+  if (options.training.checkpoint != CheckpointKind::None) {
+    FailureOr<std::string> text = describeCheckpoints(*chosen, trained, size);
+    if (failed(text)) {
+      chosen->graph.func->erase();
+      return fail();
+    }
+    checkpoints = *text;
+  }
   // To compute values again is a choice: it is not made where it does not help.
   std::string policies;
   if (options.training.savePolicy == SavePolicy::MinCut &&
+      options.training.checkpoint == CheckpointKind::None &&
       !options.training.eager) {
     TrainingOptions keepAll = options.training;
     keepAll.savePolicy = SavePolicy::All;
@@ -81,6 +129,8 @@ FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
   graph.isLowerBound = chosen->profile.hasUnknownSizes;
   if (!policies.empty())
     graph.notes.push_back(policies);
+  if (!checkpoints.empty())
+    graph.notes.push_back(checkpoints);
   std::string loss = chosen->graph.loss + " (--loss)";
   if (!llvm::is_contained(report.assumptions, loss)) {
     report.assumptions.push_back(loss);
@@ -101,13 +151,24 @@ FailureOr<FunctionBuilder::TrainedProfile>
 FunctionBuilder::profileTraining(const Inventory &trained,
                                  const TrainingOptions &trainingOptions,
                                  SizeOptions size) {
+  // A budget for checkpoints is one for the peak that is reported.
+  auto profileStep = [&](const TrainingGraph &graph) {
+    const TrainingGraph *before = std::exchange(step, &graph);
+    FailureOr<MemoryProfile> computed = profile(size);
+    step = before;
+    return computed;
+  };
+  auto measure = [&](const TrainingGraph &graph) -> FailureOr<uint64_t> {
+    FailureOr<MemoryProfile> computed = profileStep(graph);
+    if (failed(computed))
+      return failure();
+    return computed->peakBytes;
+  };
   FailureOr<TrainingGraph> training =
-      buildTrainingGraph(func, trained, trainingOptions);
+      buildTrainingGraph(func, trained, trainingOptions, measure);
   if (failed(training))
     return failure();
-  step = &*training;
-  FailureOr<MemoryProfile> computed = profile(size);
-  step = nullptr;
+  FailureOr<MemoryProfile> computed = profileStep(*training);
   if (failed(computed)) {
     training->func->erase();
     return failure();
@@ -139,12 +200,17 @@ std::string FunctionBuilder::explainSaved(const MemoryProfile &profile,
                                           BufferId id) {
   const ProgramOrder &order = profile.assignment.getOrder();
   VjpOp last, first;
+  Operation *again = nullptr;
   // The earliest gradient of a parameter among the readers, else the last
   // reader of any kind.
   auto visit = [&](Value value) {
     for (Operation *user : value.getUsers()) {
+      if (!order.contains(user))
+        continue;
       auto vjp = dyn_cast<VjpOp>(user);
-      if (!vjp || !order.contains(vjp))
+      if (!vjp && (!again || order.getBegin(again) < order.getBegin(user)))
+        again = user;
+      if (!vjp)
         continue;
       if (vjp->hasAttr(kGradientOfAttrName) &&
           (!first || order.getBegin(vjp) < order.getBegin(first)))
@@ -161,6 +227,9 @@ std::string FunctionBuilder::explainSaved(const MemoryProfile &profile,
   if (last)
     return "kept for the gradient of " + last.getOf().str() + " at " +
            printLocation(last.getLoc());
+  if (again)
+    return "kept to compute " + again->getName().getStringRef().str() +
+           " again at " + printLocation(again->getLoc());
   return "";
 }
 

@@ -7,6 +7,8 @@
 
 #include "es/Training/Options.h"
 
+#include "es/Analysis/StorageSize.h"
+
 #include "mlir/AsmParser/AsmParser.h"
 
 using namespace mlir;
@@ -84,6 +86,28 @@ static llvm::Error parseNumber(StringRef flag, StringRef text, unsigned least,
                    text + "'");
 }
 
+static llvm::Error parseCheckpoint(StringRef text, TrainingOptions &options) {
+  if (text == "none") {
+    options.checkpoint = CheckpointKind::None;
+  } else if (text == "blocks") {
+    options.checkpoint = CheckpointKind::Blocks;
+  } else if (text == "sqrt") {
+    options.checkpoint = CheckpointKind::Sqrt;
+  } else if (text.consume_front("budget=")) {
+    llvm::Expected<uint64_t> budget = parseByteSize(text);
+    if (!budget)
+      return makeError("--checkpoint=budget " +
+                       llvm::toString(budget.takeError()));
+    options.checkpoint = CheckpointKind::Budget;
+    options.checkpointBudget = *budget;
+  } else {
+    return makeError(
+        "--checkpoint expects none, blocks, sqrt or budget=SIZE, got '" + text +
+        "'");
+  }
+  return llvm::Error::success();
+}
+
 static llvm::Error parseScale(const RawTrainingOptions &raw,
                               TrainingOptions &options) {
   constexpr unsigned kMost = 1 << 20;
@@ -130,6 +154,8 @@ mlir::es::parseTrainingOptions(const RawTrainingOptions &raw,
   else if (raw.savePolicy != "mincut")
     return makeError("--save-policy expects all or mincut, got '" +
                      raw.savePolicy + "'");
+  if (llvm::Error error = parseCheckpoint(raw.checkpoint, options))
+    return std::move(error);
   if (llvm::Error error = parseScale(raw, options))
     return std::move(error);
   return options;

@@ -15,6 +15,8 @@
 
 namespace mlir::es {
 
+class Checkpoints;
+
 /// Emits the gradients of the ops of one block, last op first, each op's right
 /// behind those of the ops that read its results.
 ///
@@ -37,6 +39,13 @@ public:
   /// Decides, by the save policy, what the gradients of `block` compute again.
   void chooseSaved(Block &block);
   bool isActive(Value value) const { return active.contains(value); }
+  /// True if the value depends on parameters and constants alone.
+  bool isParameterAlone(Value value) const {
+    return parameterChains.contains(value);
+  }
+  bool isResident(Value value) const { return resident.contains(value); }
+  /// Lets values of the forward pass be evaluated again.
+  void setCheckpoints(Checkpoints *with) { checkpoints = with; }
   /// Why `value` is not active although parameters are read on the way to it:
   /// the last op that no gradient flows through, or null.
   Operation *findCut(Value value) const;
@@ -54,6 +63,8 @@ public:
   void eraseReplaced();
 
   llvm::MapVector<StringRef, unsigned> conservativeOps;
+  /// Estimated operations of what gradients compute again.
+  uint64_t repeatedWork = 0;
 
 private:
   /// A value of a forward region that its gradient reads: what stands for it
@@ -99,6 +110,7 @@ private:
   bool foldSplat(Operation *op, const OperandGradient &gradient,
                  unsigned operand);
   Value keep(Value value);
+  Value keepOutside(Value value);
   StringAttr findParameter(Value value) const;
   bool isRepeatable(Value value) const;
   llvm::SetVector<Value> getRead(Block &block) const;
@@ -118,6 +130,7 @@ private:
   /// The function, then the regions around the op at hand.
   SmallVector<Scope, 2> scopes;
   SmallVector<Operation *> replaced;
+  Checkpoints *checkpoints = nullptr;
 };
 
 } // namespace mlir::es

@@ -227,6 +227,30 @@ LogicalResult TrainingStep::differentiate(ReverseSweep &sweep, Value loss) {
   return success();
 }
 
+/// The forward pass in parts, of which all but the last may be evaluated again.
+LogicalResult TrainingStep::differentiateWithCheckpoints(ReverseSweep &sweep,
+                                                         Value loss) {
+  ForwardPass forward(body(), sweep);
+  SmallVector<unsigned> blocks = findCheckpointBlocks(forward), begins;
+  if (!plan)
+    plan = CheckpointPlan::get(options.checkpoint, blocks.size());
+  for (unsigned block : plan->getParts(blocks.size()))
+    begins.push_back(blocks[block]);
+  Checkpoints checkpoints(forward, begins, plan->slots);
+  CheckpointSummary &summary = graph.checkpoints;
+  summary.blocks = blocks.size();
+  summary.parts = begins.size();
+  for (unsigned position = 0; position < forward.size(); ++position)
+    summary.forwardWork += estimateWork(forward.getOp(position));
+  if (plan->policy == SavePolicy::MinCut)
+    sweep.chooseSaved(body());
+  sweep.setCheckpoints(&checkpoints);
+  LogicalResult result = differentiate(sweep, loss);
+  sweep.setCheckpoints(nullptr);
+  summary.recomputedWork = checkpoints.getRecomputedWork() + sweep.repeatedWork;
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // The function
 //===----------------------------------------------------------------------===//
@@ -269,8 +293,11 @@ FailureOr<TrainingGraph> TrainingStep::build() {
     return fail();
   if (auto op = loss->getDefiningOp<LossOp>())
     sweep.findActive(op);
-  sweep.chooseSaved(body());
-  if (failed(differentiate(sweep, *loss)))
+  if (options.checkpoint == CheckpointKind::None)
+    sweep.chooseSaved(body());
+  if (failed(options.checkpoint == CheckpointKind::None
+                 ? differentiate(sweep, *loss)
+                 : differentiateWithCheckpoints(sweep, *loss)))
     return fail();
   if (options.lifetime == GradientLifetime::Step)
     updateAll();
@@ -278,9 +305,17 @@ FailureOr<TrainingGraph> TrainingStep::build() {
   return std::move(graph);
 }
 
-FailureOr<TrainingGraph>
-mlir::es::buildTrainingGraph(FunctionOpInterface model,
-                             const Inventory &inventory,
-                             const TrainingOptions &options) {
-  return TrainingStep(model, inventory, options).build();
+FailureOr<TrainingGraph> mlir::es::buildTrainingGraph(
+    FunctionOpInterface model, const Inventory &inventory,
+    const TrainingOptions &options, PeakMeasure measure) {
+  auto build = [&](std::optional<CheckpointPlan> plan) {
+    return TrainingStep(model, inventory, options, plan).build();
+  };
+  if (options.checkpoint != CheckpointKind::Budget)
+    return build(std::nullopt);
+  FailureOr<CheckpointPlan> plan =
+      chooseCheckpoints(model, options, build, measure);
+  if (failed(plan))
+    return failure();
+  return build(*plan);
 }

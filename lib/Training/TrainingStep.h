@@ -8,6 +8,7 @@
 #ifndef ES_LIB_TRAINING_TRAININGSTEP_H
 #define ES_LIB_TRAINING_TRAININGSTEP_H
 
+#include "Checkpoints.h"
 #include "ReverseSweep.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -18,10 +19,12 @@ namespace mlir::es {
 /// (Losses.cpp), the gradients (ReverseSweep.cpp), the updates (Updates.cpp).
 class TrainingStep {
 public:
+  /// Without a `plan` what is evaluated again is as the options say.
   TrainingStep(FunctionOpInterface model, const Inventory &inventory,
-               const TrainingOptions &options)
+               const TrainingOptions &options,
+               std::optional<CheckpointPlan> plan = std::nullopt)
       : model(model), inventory(inventory), options(options),
-        builder(model->getContext()) {}
+        builder(model->getContext()), plan(plan) {}
 
   FailureOr<TrainingGraph> build();
 
@@ -55,6 +58,7 @@ private:
   void addParameter(const StorageInfo &info);
   Value gatherWhereUsed(Value argument, const StorageInfo &info);
   LogicalResult differentiate(ReverseSweep &sweep, Value loss);
+  LogicalResult differentiateWithCheckpoints(ReverseSweep &sweep, Value loss);
   void finish(Value loss);
 
   // Losses.cpp
@@ -76,6 +80,7 @@ private:
   /// Constants and loads that an argument stands for.
   llvm::SmallSetVector<Operation *, 4> hoisted;
   Value stepNumber;
+  std::optional<CheckpointPlan> plan;
 };
 
 } // namespace mlir::es

@@ -45,6 +45,9 @@ llvm::Expected<uint64_t> getElementBits(Type elementType,
 /// an unranked shape, a sparse encoding, an opaque type, or 64-bit overflow.
 llvm::Expected<uint64_t> getStorageBytes(Type type, const SizeOptions &options);
 
+/// `1024`, `512MiB`, `24GiB`, `1.5GB`: bytes, or an error.
+llvm::Expected<uint64_t> parseByteSize(StringRef text);
+
 /// `a + b` and `a * b`, or nullopt on 64-bit overflow.
 std::optional<uint64_t> checkedAdd(uint64_t a, uint64_t b);
 std::optional<uint64_t> checkedMul(uint64_t a, uint64_t b);

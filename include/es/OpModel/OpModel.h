@@ -135,6 +135,15 @@ bool isTranspose(Operation *op);
 /// True if `op` writes its second operand into a slice of its first.
 bool isSliceUpdate(Operation *op);
 
+/// True if what is on the two sides of `op` is kept apart on purpose: it marks
+/// where a part begins that is to be evaluated again.
+bool isRecomputationBoundary(Operation *op);
+
+/// True if evaluating `op` again gives other numbers. Dropout is not among
+/// these: where it is evaluated again, frameworks restore the state of the
+/// generator.
+bool drawsRandomNumbers(Operation *op);
+
 /// True if what `op` compiles to addresses memory by element type, so that a
 /// result can only take over an operand of the very same type; for other ops
 /// the size decides.

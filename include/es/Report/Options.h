@@ -92,9 +92,6 @@ struct ReportOptions {
                                              MLIRContext *context);
 };
 
-/// `1024`, `512MiB`, `24GiB`, `1.5GB`: bytes, or an error.
-llvm::Expected<uint64_t> parseByteSize(StringRef text);
-
 StringRef stringifyMemoryModel(MemoryModel model);
 
 } // namespace mlir::es

@@ -48,6 +48,19 @@ enum class SavePolicy : uint8_t {
   MinCut
 };
 
+/// What is evaluated again instead of being kept.
+enum class CheckpointKind : uint8_t {
+  None,
+  /// Each block, right before its gradients.
+  Blocks,
+  /// About sqrt(n) of n blocks together.
+  Sqrt,
+  /// What takes the least work so that the peak fits `checkpointBudget`.
+  Budget
+};
+
+StringRef stringifyCheckpointKind(CheckpointKind kind);
+
 struct TrainingOptions {
   SavePolicy savePolicy = SavePolicy::MinCut;
   LossChoice loss = LossChoice::Automatic;
@@ -71,6 +84,8 @@ struct TrainingOptions {
   /// Partitions states (1), gradients (2), parameters (3) over `devices`.
   unsigned zero = 0;
   unsigned devices = 1;
+  CheckpointKind checkpoint = CheckpointKind::None;
+  uint64_t checkpointBudget = 0;
   /// One op for all gradients of an op, and everything kept as it is: what
   /// frameworks do that run op by op.
   bool eager = false;
@@ -82,6 +97,15 @@ struct StepStorage {
   Role role = Role::Input;
   Type stored;
   std::string name;
+};
+
+/// What a step evaluates again.
+struct CheckpointSummary {
+  /// Blocks that the forward pass is made of, and the parts, of one or more
+  /// blocks each, that are evaluated as a whole.
+  unsigned blocks = 0, parts = 0;
+  /// Estimated operations.
+  uint64_t forwardWork = 0, recomputedWork = 0;
 };
 
 struct TrainingGraph {
@@ -96,15 +120,22 @@ struct TrainingGraph {
   std::vector<std::string> unreached;
   /// Ops whose derivative nothing describes.
   llvm::MapVector<StringRef, unsigned> conservativeOps;
+  CheckpointSummary checkpoints;
 };
+
+/// The peak of a step, in bytes.
+using PeakMeasure = function_ref<FailureOr<uint64_t>(const TrainingGraph &)>;
 
 /// Adds the training step of `model` to its module, as a function called
 /// `<model>.training_step`. Fails, with a diagnostic, if nothing is trainable,
 /// if the loss depends on no trainable parameter (a note names the op that cuts
-/// the way), or if an op on the way cannot be differentiated.
+/// the way), if an op on the way cannot be differentiated, or if no step fits
+/// the budget for checkpoints. For that one `measure` is asked; by default the
+/// peak is that of memory reused in place, with nothing aligned.
 FailureOr<TrainingGraph> buildTrainingGraph(FunctionOpInterface model,
                                             const Inventory &inventory,
-                                            const TrainingOptions &options);
+                                            const TrainingOptions &options,
+                                            PeakMeasure measure = nullptr);
 
 } // namespace mlir::es
 
