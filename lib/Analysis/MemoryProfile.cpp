@@ -126,7 +126,8 @@ LogicalResult ModuleProfiler::addTransients(MemoryProfile &profile) {
       }
     }
     if (bytes)
-      profile.transients[point] = bytes;
+      profile.transients[point] =
+          llvm::SaturatingMultiply<uint64_t>(bytes, getInFlight(op));
   }
   return success();
 }
@@ -242,7 +243,7 @@ LogicalResult ModuleProfiler::measure(MemoryProfile &profile) {
   }
   assignTrainingRoles(profile);
   applyRoles(profile);
-  return success();
+  return countInFlight(profile);
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,7 +7,8 @@
 //
 // In a training step, what an update reads is a gradient, and what the forward
 // pass computes and a gradient reads, or what it is computed again from, is a
-// saved activation.
+// saved activation. In a step of Evolution Strategies, a member's own
+// parameters are perturbations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,6 +51,9 @@ void mlir::es::assignTrainingRoles(MemoryProfile &profile) {
     } else if (auto step = dyn_cast<OptimizerStepOp>(op)) {
       for (Value gradient : step.getGradients())
         assign(gradient, Role::Gradient);
+    } else if (auto perturb = dyn_cast<PerturbOp>(op)) {
+      if (perturb.getPerturbed())
+        assign(perturb.getPerturbed(), Role::Perturbation);
     } else if (firstGradient < point && !isa<ReleaseOp>(op) &&
                !op->hasTrait<OpTrait::IsTerminator>()) {
       for (Value read : op->getOperands())

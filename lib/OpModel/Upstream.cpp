@@ -268,7 +268,8 @@ std::optional<OpFacts> mlir::es::getUpstreamFacts(Operation *op) {
   if (op->getNumResults() && isMemoryType(op->getResult(0).getType()) &&
       OpTrait::hasElementwiseMappableTraits(op))
     return getElementwiseFacts(op);
-  if (isa<ParamOp>(op))
+  if (isa<ParamOp>(op) ||
+      (isa<UnrealizedConversionCastOp>(op) && op->getNumOperands() == 1))
     return getViewFacts(op, 0);
   if (isa<tensor::EmptyOp>(op))
     return getUndefinedFacts(op);

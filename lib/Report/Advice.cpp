@@ -183,7 +183,7 @@ std::vector<std::string> Adviser::advise() {
   addDonations();
   addStorages("bf16", 16);
   addStorages("i8", 8);
-  if (options.budgetGraph == GraphKind::Backprop)
+  if (options.budgetGraph != GraphKind::Inference)
     addFreezes();
   addBatch();
   std::vector<std::string> advice;

@@ -34,6 +34,8 @@ private:
   FailureOr<GraphReport> buildAsIs(FunctionReport &report, SizeOptions size);
   FailureOr<GraphReport> buildTraining(FunctionReport &report, SizeOptions size,
                                        const Inventory &trained);
+  FailureOr<GraphReport> buildEvolution(FunctionReport &report,
+                                        SizeOptions size);
   struct TrainedProfile {
     TrainingGraph graph;
     MemoryProfile profile;

@@ -29,7 +29,7 @@ StringRef mlir::es::stringifyMemoryModel(MemoryModel model) {
 }
 
 StringRef mlir::es::stringifyGraphKind(GraphKind kind) {
-  static constexpr StringRef names[] = {"inference", "backprop"};
+  static constexpr StringRef names[] = {"inference", "backprop", "es"};
   return names[unsigned(kind)];
 }
 
@@ -37,6 +37,7 @@ static std::optional<GraphKind> parseGraphKind(StringRef name) {
   return llvm::StringSwitch<std::optional<GraphKind>>(name)
       .Case("inference", GraphKind::Inference)
       .Case("backprop", GraphKind::Backprop)
+      .Case("es", GraphKind::Evolution)
       .Default(std::nullopt);
 }
 
@@ -53,7 +54,7 @@ static llvm::Error parseGraphs(const RawReportOptions &raw,
   for (StringRef part : parts) {
     std::optional<GraphKind> kind = parseGraphKind(part.trim());
     if (!kind)
-      return makeError("--graphs expects inference, backprop or both, got '",
+      return makeError("--graphs expects some of inference, backprop and es, got '",
                        raw.graphs, "'");
     if (!llvm::is_contained(options.graphs, *kind))
       options.graphs.push_back(*kind);
@@ -148,7 +149,7 @@ static llvm::Error applySizes(const RawReportOptions &raw,
       if (!kind || !llvm::is_contained(options.graphs, *kind))
         return makeError("--budget expects a graph that is reported (",
                          options.isGivenStep() ? "backprop"
-                                               : "inference, backprop",
+                                               : "inference, backprop, es",
                          "), got '", graph, "'");
       options.budgetGraph = *kind;
       size = rest;
@@ -303,6 +304,13 @@ llvm::Expected<ReportOptions> ReportOptions::parse(const RawReportOptions &raw,
   if (!training)
     return training.takeError();
   options.training = *training;
+  llvm::Expected<EvolutionOptions> evolution =
+      parseEvolutionOptions(collectEvolutionOptions(raw));
+  if (!evolution)
+    return evolution.takeError();
+  options.evolution = *evolution;
+  options.evolution.loss = options.training.loss;
+  options.evolution.lossResult = options.training.lossResult;
   options.training.eager = options.model == MemoryModel::Eager;
   options.explain = raw.explain;
   options.liveRanges = raw.liveRanges;

@@ -8,6 +8,7 @@
 #include "FunctionBuilder.h"
 
 #include "es/Dialect/ES/IR/ES.h"
+#include "es/Training/EvolutionGraph.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -146,6 +147,47 @@ FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
   return graph;
 }
 
+/// The step of Evolution Strategies, with nothing said of it that the function
+/// does not need.
+FailureOr<GraphReport> FunctionBuilder::buildEvolution(FunctionReport &report,
+                                                       SizeOptions size) {
+  std::optional<ErrorCollector> errors;
+  if (!options.graphsAreExplicit)
+    errors.emplace(func->getContext());
+  func->getContext()
+      ->loadDialect<ESDialect, arith::ArithDialect, scf::SCFDialect,
+                    tensor::TensorDialect>();
+  FailureOr<TrainingGraph> built =
+      buildEvolutionGraph(func, inventory, options.evolution);
+  FailureOr<MemoryProfile> computed = failure();
+  if (succeeded(built)) {
+    step = &*built;
+    names.reset();
+    computed = profile(size);
+  }
+  FailureOr<GraphReport> graph = failure();
+  if (succeeded(computed)) {
+    graph = makeGraph(*computed, GraphKind::Evolution);
+    graph->isLowerBound = computed->hasUnknownSizes;
+    std::string loss = built->loss + " (--loss)";
+    if (!llvm::is_contained(report.assumptions, loss))
+      report.assumptions.push_back(loss);
+    report.assumptions.push_back(
+        ("ES population " + llvm::Twine(options.evolution.population) + ", " +
+         llvm::Twine(options.evolution.inFlight) + " in flight, " +
+         stringifyOptimizerKind(options.evolution.optimizer) +
+         " (--population, --es-in-flight, --es-optimizer, --es-perturb)")
+            .str());
+  } else if (errors) {
+    report.missing.push_back({"es", errors->text});
+  }
+  step = nullptr;
+  names.reset();
+  if (succeeded(built))
+    built->func->erase();
+  return graph;
+}
+
 /// Builds the training step and profiles it.
 FailureOr<FunctionBuilder::TrainedProfile>
 FunctionBuilder::profileTraining(const Inventory &trained,
@@ -242,6 +284,7 @@ void FunctionBuilder::addTrainingNotes(const MemoryProfile &profile,
                            "every operand and result")
                               .str());
   }
+  llvm::append_range(graph.notes, step->notes);
   if (!step->unreached.empty()) {
     std::string text = "no gradient reaches: ";
     llvm::raw_string_ostream stream(text);

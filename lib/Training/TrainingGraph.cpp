@@ -42,18 +42,18 @@ Value TrainingStep::addArgument(Type type, Role role, StringRef name,
 // The copy of the model
 //===----------------------------------------------------------------------===//
 
-LogicalResult TrainingStep::cloneModel() {
+LogicalResult TrainingStep::cloneModel(StringRef suffix) {
   if (!model.getFunctionBody().hasOneBlock() ||
       model.getFunctionBody().front().empty())
     return model->emitError(
         "a training step expects a function of one block; structured control "
         "flow (scf) can be differentiated, branches between blocks cannot");
   // Said before a model of a million ops is copied in vain.
-  if (llvm::none_of(inventory.getStorages(), [](const StorageInfo &info) {
-        return info.value && info.role == Role::TrainableParameter;
+  if (llvm::none_of(inventory.getStorages(), [&](const StorageInfo &info) {
+        return info.value && isTrained(info);
       }))
     return model->emitError("no trainable parameter; name some with '--train'");
-  std::string name = (model.getName() + ".training_step").str();
+  std::string name = (model.getName() + suffix).str();
   Operation *parent = model->getParentOp();
   while (SymbolTable::lookupSymbolIn(parent, name))
     name += "_";
@@ -72,7 +72,6 @@ LogicalResult TrainingStep::cloneModel() {
     else
       graph.func.removeArgAttr(i, kWritable);
   }
-  takeTrainingForms();
   builder.setInsertionPoint(body().getTerminator());
   return success();
 }
@@ -160,7 +159,7 @@ void TrainingStep::addStorages() {
   for (const StorageInfo &info : inventory.getStorages()) {
     if (!info.value)
       continue;
-    if (info.role == Role::TrainableParameter) {
+    if (isTrained(info)) {
       addParameter(info);
       continue;
     }
@@ -275,8 +274,9 @@ void TrainingStep::finish(Value loss) {
 }
 
 FailureOr<TrainingGraph> TrainingStep::build() {
-  if (failed(cloneModel()))
+  if (failed(cloneModel(".training_step")))
     return failure();
+  takeTrainingForms();
   auto fail = [&]() -> FailureOr<TrainingGraph> {
     graph.func->erase();
     return failure();

@@ -25,6 +25,7 @@ public:
                std::optional<CheckpointPlan> plan = std::nullopt)
       : model(model), inventory(inventory), options(options),
         builder(model->getContext()), plan(plan) {}
+  virtual ~TrainingStep() = default;
 
   FailureOr<TrainingGraph> build();
 
@@ -39,7 +40,7 @@ public:
   OpBuilder builder;
   TrainingGraph graph;
 
-private:
+protected:
   /// A trainable parameter and what the step makes of it.
   struct Parameter {
     const StorageInfo *info;
@@ -52,7 +53,11 @@ private:
   };
 
   // TrainingGraph.cpp
-  LogicalResult cloneModel();
+  /// True if the step updates this storage.
+  virtual bool isTrained(const StorageInfo &info) const {
+    return info.role == Role::TrainableParameter;
+  }
+  LogicalResult cloneModel(StringRef suffix);
   void takeTrainingForms();
   void addStorages();
   void addParameter(const StorageInfo &info);

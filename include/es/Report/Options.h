@@ -11,7 +11,7 @@
 #include "es/Analysis/Buffers.h"
 #include "es/Analysis/Parameters.h"
 #include "es/Analysis/StorageSize.h"
-#include "es/Training/TrainingGraph.h"
+#include "es/Training/EvolutionGraph.h"
 #include "llvm/Support/Error.h"
 #include <string>
 #include <vector>
@@ -43,7 +43,7 @@ struct SweepRequest {
 };
 
 /// A program that is analysed.
-enum class GraphKind : uint8_t { Inference, Backprop };
+enum class GraphKind : uint8_t { Inference, Backprop, Evolution };
 StringRef stringifyGraphKind(GraphKind kind);
 
 struct ReportOptions {
@@ -52,6 +52,7 @@ struct ReportOptions {
   SmallVector<GraphKind, 3> graphs;
   bool graphsAreExplicit = false;
   TrainingOptions training;
+  EvolutionOptions evolution;
   /// Training steps to compare: what is frozen, in words, and the rules.
   std::vector<std::pair<std::string, ParameterRules>> trainableSets;
   SmallVector<std::string> entries;

@@ -43,6 +43,40 @@ def BuildTrainingGraph : Pass<"es-build-training-graph", "::mlir::ModuleOp"> {
                            "scf::SCFDialect", "tensor::TensorDialect"];
 }
 
+def BuildESStep : Pass<"es-build-es-step", "::mlir::ModuleOp"> {
+  let summary = "add the Evolution Strategies step of a function";
+  let description = [{
+    Adds to each public function with a body, or to the one that `entry` names, a
+    function `NAME.es_step`. Its arguments are those of the model, the states of
+    `es-optimizer`, a seed and the number of the step; its results the updated
+    parameters, the states, and the fitness of all members, which is the loss.
+    Parameters and states are donated.
+
+    A loop runs the model for each of `population` members, with `es.perturb` on
+    what is trained: right before each use (`es-perturb=sunk`), or on all
+    parameters at the start of a member (`copy`). One `es.update` follows. A
+    frozen parameter is read by the model and by nothing else. With
+    `es-in-flight=K` the loop says by the attribute `es.in_flight` that K members
+    run at once, which the memory report counts; compiled as it is, the loop runs
+    them one by one.
+
+    Parameters of 16-bit floats and of integers are rounded stochastically.
+
+    Fails if there is no parameter to train, or if the loss depends on none.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<4x8xf32>, %w: tensor<8x2xf32> {es.param = #es.param<trainable "w">}) -> tensor<4x2xf32> {
+      %y = "stablehlo.dot"(%x, %w) : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+      return %y : tensor<4x2xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["es::ESDialect", "arith::ArithDialect",
+                           "scf::SCFDialect", "tensor::TensorDialect"];
+}
+
 def ExpandVjp : Pass<"es-expand-vjp"> {
   let summary = "replace gradients by ops that compute them";
   let description = [{

@@ -118,6 +118,8 @@ struct TrainingGraph {
   std::string loss;
   /// Trainable parameters that the loss does not depend on.
   std::vector<std::string> unreached;
+  /// What else a reader should know.
+  std::vector<std::string> notes;
   /// Ops whose derivative nothing describes.
   llvm::MapVector<StringRef, unsigned> conservativeOps;
   CheckpointSummary checkpoints;
