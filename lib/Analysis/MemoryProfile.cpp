@@ -13,6 +13,7 @@
 #include "es/Analysis/MemoryProfile.h"
 #include "ProfileTotals.h"
 #include "es/Analysis/ArenaPlanner.h"
+#include "es/Foreign/Dialects.h"
 
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/Support/MathExtras.h"
@@ -130,6 +131,24 @@ LogicalResult ModuleProfiler::addTransients(MemoryProfile &profile) {
           llvm::SaturatingMultiply<uint64_t>(bytes, getInFlight(op));
   }
   return success();
+}
+
+/// A type of a dialect that nobody knows may be anything, a tensor included.
+void ModuleProfiler::findUnknownTypes(MemoryProfile &profile) const {
+  auto count = [&](Type type) {
+    auto opaque = dyn_cast<OpaqueType>(type);
+    if (!opaque || isForeignDialect(opaque.getDialectNamespace()) ||
+        isMemoryType(type))
+      return;
+    ++profile.unknownTypes[type];
+    profile.hasUnknownSizes = true;
+  };
+  const ProgramOrder &order = profile.assignment.getOrder();
+  for (BlockArgument argument : profile.assignment.getFunction().getArguments())
+    count(argument.getType());
+  for (unsigned point = 0, e = order.size(); point < e; ++point)
+    if (!order.isEnd(point))
+      llvm::for_each(order.getOp(point)->getResultTypes(), count);
 }
 
 //===----------------------------------------------------------------------===//
@@ -371,6 +390,7 @@ FailureOr<MemoryProfile> ModuleProfiler::profileAs(FunctionOpInterface func,
   if (failed(measure(profile)) || failed(addTransients(profile)) ||
       failed(accumulate(profile)))
     return failure();
+  findUnknownTypes(profile);
   profile.signature = getSignatureBytes(profile, options.size);
   profile.temporaryPeakBytes = getTemporaryPeak(profile);
   plan(profile, options.size.alignment);

@@ -182,7 +182,7 @@ llvm::Expected<uint64_t> mlir::es::parseByteSize(StringRef text) {
                      .Case("TB", 1e12)
                      .Default(0);
   uint64_t whole;
-  if (scale == 1 && !digits.getAsInteger(10, whole))
+  if (scale == 1 && !digits.getAsInteger(10, whole) && whole <= INT64_MAX)
     return whole;
   double number;
   if (scale == 0 || digits.getAsDouble(number) || number * scale >= 9.2e18)

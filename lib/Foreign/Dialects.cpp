@@ -133,29 +133,34 @@ void mlir::es::loadForeignDialect(MLIRContext &context, StringRef name) {
   load(&context, lasting, id);
 }
 
+static constexpr StringRef kForeignNames[] = {
+    // StableHLO and what comes with it in XLA and JAX.
+    "stablehlo", "chlo", "mhlo", "lmhlo", "vhlo", "sdy", "mpmd", "check",
+    "interpreter", "xla", "triton_xla", "tpu",
+    // PyTorch.
+    "torch", "torch_c", "tm_tensor",
+    // ONNX.
+    "onnx", "krnl", "zlow", "zhigh",
+    // TensorFlow.
+    "tf", "tfl", "tf_executor", "tf_device", "tf_saved_model", "tf_type", "tfg",
+    "vhlo_tfl",
+    // IREE.
+    "util", "flow", "hal", "stream", "vm", "check_iree", "iree_input",
+    "iree_linalg_ext", "iree_tensor_ext", "iree_codegen", "iree_encoding",
+    // Compilers of vendors.
+    "ttir", "ttnn", "ttcore", "ttkernel", "ttmetal", "byre", "ace", "cat",
+    "top", "tpu_mlir", "hivm", "hfusion", "mix", "xten_nn",
+    // Differentiation and rewriting.
+    "enzyme", "enzymexla",
+    // Homomorphic encryption.
+    "lwe", "ckks", "bgv", "orion", "secret", "tensor_ext", "mgmt", "openfhe",
+    "lattigo", "polynomial", "mod_arith", "cggi", "tfhe_rust", "comb"};
+
+bool mlir::es::isForeignDialect(StringRef name) {
+  return llvm::is_contained(kForeignNames, name);
+}
+
 void mlir::es::registerForeignDialects(DialectRegistry &registry) {
-  static constexpr StringRef names[] = {
-      // StableHLO and what comes with it in XLA and JAX.
-      "stablehlo", "chlo", "mhlo", "lmhlo", "vhlo", "sdy", "mpmd", "check",
-      "interpreter", "xla", "triton_xla", "tpu",
-      // PyTorch.
-      "torch", "torch_c", "tm_tensor",
-      // ONNX.
-      "onnx", "krnl", "zlow", "zhigh",
-      // TensorFlow.
-      "tf", "tfl", "tf_executor", "tf_device", "tf_saved_model", "tf_type",
-      "tfg", "vhlo_tfl",
-      // IREE.
-      "util", "flow", "hal", "stream", "vm", "check_iree", "iree_input",
-      "iree_linalg_ext", "iree_tensor_ext", "iree_codegen", "iree_encoding",
-      // Compilers of vendors.
-      "ttir", "ttnn", "ttcore", "ttkernel", "ttmetal", "byre", "ace", "cat",
-      "top", "tpu_mlir", "hivm", "hfusion", "mix", "xten_nn",
-      // Differentiation and rewriting.
-      "enzyme", "enzymexla",
-      // Homomorphic encryption.
-      "lwe", "ckks", "bgv", "orion", "secret", "tensor_ext", "mgmt", "openfhe",
-      "lattigo", "polynomial", "mod_arith", "cggi", "tfhe_rust", "comb"};
-  for (StringRef name : names)
+  for (StringRef name : kForeignNames)
     registerForeignDialect(registry, name);
 }

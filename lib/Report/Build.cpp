@@ -20,10 +20,6 @@
 using namespace mlir;
 using namespace mlir::es;
 
-/// Beyond this many program points values are named by op and point instead of
-/// by the number the printer would give them.
-static constexpr unsigned kNumberedPoints = 200000;
-
 std::string mlir::es::printType(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
@@ -67,7 +63,7 @@ std::string FunctionBuilder::nameOf(Value value, const ProgramOrder &order) {
     return name.getName().str();
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (order.size() <= kNumberedPoints) {
+  if (order.size() <= kManyPoints) {
     if (!names) {
       OpPrintingFlags flags;
       if (options.isVerified && options.shapes.empty())
@@ -203,30 +199,19 @@ void FunctionBuilder::addLiveRanges(const MemoryProfile &profile,
   }
 }
 
-/// Arguments that reach a result of their own type: donating them would let the
-/// update happen in place.
-static SmallVector<BlockArgument>
-getStateCandidates(const MemoryProfile &profile) {
-  SmallVector<BlockArgument> candidates;
-  for (const auto &[operand, id] : profile.assignment.getCopies()) {
-    BufferId source = profile.assignment.getBuffer(operand->get());
-    if (source == kNoBuffer)
-      continue;
-    auto argument = dyn_cast_if_present<BlockArgument>(
-        profile.assignment.getBuffers()[source].root);
-    if (argument && !profile.assignment.getBuffers()[source].owned &&
-        profile.buffers[id].role == Role::Output &&
-        argument.getType() == operand->get().getType())
-      candidates.push_back(argument);
+void FunctionBuilder::addUnknownTypes(const MemoryProfile &profile,
+                                      GraphReport &graph) {
+  for (const auto &[type, count] : profile.unknownTypes) {
+    graph.exact = false;
+    graph.notes.push_back((llvm::Twine(count) + " x type '" + printType(type) +
+                           "' counts as nothing: its dialect is not known")
+                              .str());
   }
-  llvm::sort(candidates, [](BlockArgument a, BlockArgument b) {
-    return a.getArgNumber() < b.getArgNumber();
-  });
-  return candidates;
 }
 
 void FunctionBuilder::addNotes(const MemoryProfile &profile,
                                GraphReport &graph) {
+  addUnknownTypes(profile, graph);
   for (const auto &[name, count] : profile.conservativeOps) {
     graph.exact = false;
     graph.notes.push_back(
@@ -234,19 +219,7 @@ void FunctionBuilder::addNotes(const MemoryProfile &profile,
          "' treated conservatively: every operand read, every result new")
             .str());
   }
-  for (BlockArgument argument : getStateCandidates(profile)) {
-    const StorageInfo *info = inventory.lookup(argument);
-    llvm::Expected<uint64_t> bytes =
-        getStorageBytes(argument.getType(), options.size);
-    if (!info || !bytes) {
-      llvm::consumeError(bytes.takeError());
-      continue;
-    }
-    graph.notes.push_back("donate " + info->name + " (--donate='^" +
-                          info->name + "$'): saves up to " +
-                          formatBytes(*bytes) + " (" + std::to_string(*bytes) +
-                          " B)");
-  }
+  addDonations(profile, graph);
   if (size_t count = inventory.getMisplaced().size())
     graph.notes.push_back(
         (llvm::Twine(count) +
@@ -376,13 +349,16 @@ static std::string getDynamicAdvice(FunctionOpInterface func) {
   return "bind it with '--shape=DIM:8', where DIM is one of " + names.list();
 }
 
-FailureOr<MemoryProfile> FunctionBuilder::profile(SizeOptions size) {
+FailureOr<MemoryProfile>
+FunctionBuilder::profile(SizeOptions size, ArrayRef<BlockArgument> donated) {
   ProfileOptions profileOptions;
   profileOptions.model = options.model;
   profileOptions.size = size;
   profileOptions.lowerBound = options.lowerBound;
   profileOptions.dynamicAdvice = getDynamicAdvice(func);
   profileOptions.isDonated = [&](BlockArgument argument) {
+    if (llvm::is_contained(donated, argument))
+      return true;
     const StorageInfo *info = step ? nullptr : inventory.lookup(argument);
     return info ? info->donated : isDonatedArgument(argument);
   };
@@ -401,6 +377,7 @@ FailureOr<MemoryProfile> FunctionBuilder::profile(SizeOptions size) {
 
 FailureOr<GraphReport> FunctionBuilder::buildAsIs(FunctionReport &report,
                                                   SizeOptions size) {
+  graphSize = size;
   FailureOr<MemoryProfile> computed = profile(size);
   if (failed(computed))
     return failure();

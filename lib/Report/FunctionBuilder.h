@@ -16,6 +16,11 @@
 
 namespace mlir::es {
 
+/// With more program points than this, values are named by op and point instead
+/// of by the number the printer would give them, and nothing is analysed twice
+/// for the sake of a note.
+constexpr unsigned kManyPoints = 200000;
+
 std::string printType(Type type);
 std::string printLocation(Location loc);
 
@@ -26,7 +31,9 @@ public:
                   const ModuleParameters &parameters)
       : func(func), options(options), parameters(parameters) {}
   FailureOr<FunctionReport> build();
-  FailureOr<MemoryProfile> profile(SizeOptions size);
+  /// With `donated` beside the arguments that are donated already.
+  FailureOr<MemoryProfile> profile(SizeOptions size,
+                                   ArrayRef<BlockArgument> donated = {});
   LogicalResult computeInventory();
 
 private:
@@ -56,6 +63,10 @@ private:
   void addLogicalBytes(const MemoryProfile &profile, GraphReport &graph);
   void addLiveRanges(const MemoryProfile &profile, GraphReport &graph);
   void addNotes(const MemoryProfile &profile, GraphReport &graph);
+  void addUnknownTypes(const MemoryProfile &profile, GraphReport &graph);
+  void addDonation(ArrayRef<BlockArgument> arguments,
+                   const MemoryProfile &profile, GraphReport &graph);
+  void addDonations(const MemoryProfile &profile, GraphReport &graph);
   void explain(const MemoryProfile &profile, FunctionReport &report);
   std::string nameOf(const MemoryProfile &profile, BufferId id);
   std::string nameOf(Value value, const ProgramOrder &order);
@@ -68,6 +79,8 @@ private:
   const ReportOptions &options;
   const ModuleParameters &parameters;
   Inventory inventory;
+  /// How the sizes of the graph at hand are counted.
+  SizeOptions graphSize;
   /// The training step, while that is the graph at hand.
   const TrainingGraph *step = nullptr;
   /// The values in each buffer, where reasons for keeping them are given.

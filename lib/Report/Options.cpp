@@ -152,12 +152,16 @@ static llvm::Error applySizes(const RawReportOptions &raw,
                                                : "inference, backprop, es",
                          "), got '", graph, "'");
       options.budgetGraph = *kind;
+      // A gate on a graph that cannot be built is no gate.
+      options.graphsAreExplicit |= kind == GraphKind::Backprop;
       size = rest;
     }
     llvm::Expected<uint64_t> budget = parseByteSize(size);
     if (!budget)
       return makeError("--budget ", llvm::toString(budget.takeError()));
     options.budget = *budget;
+    if (!llvm::is_contained(options.graphs, options.budgetGraph))
+      options.budgetGraph = options.graphs.front();
   }
   return llvm::Error::success();
 }

@@ -277,6 +277,7 @@ std::string FunctionBuilder::explainSaved(const MemoryProfile &profile,
 
 void FunctionBuilder::addTrainingNotes(const MemoryProfile &profile,
                                        GraphReport &graph) {
+  addUnknownTypes(profile, graph);
   for (const auto &[name, count] : step->conservativeOps) {
     graph.exact = false;
     graph.notes.push_back((llvm::Twine(count) + " x '" + name +

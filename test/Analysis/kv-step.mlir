@@ -8,7 +8,7 @@
 // DONATED: "peak_bytes": 352
 // Undonated, the updated cache is a second one: 352 + 256 = 608.
 // KEPT: "peak_bytes": 608
-// NOTE: note: donate cache (--donate='^cache$'): saves up to 256 B
+// NOTE: note: donate cache (--donate='^cache$'): saves 256 B (256 B): peak 352 B instead of 608 B
 func.func @step(%cache: tensor<16x4xf32> loc("cache"), %k: tensor<1x4xf32>, %q: tensor<4x1xf32>, %at: index) -> (tensor<16x4xf32>, tensor<16x1xf32>) {
   %zero = arith.constant 0.0 : f32
   %new = tensor.insert_slice %k into %cache[%at, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<16x4xf32>

@@ -92,6 +92,9 @@ struct MemoryProfile {
   llvm::MapVector<unsigned, uint64_t> transients;
   /// Ops that nothing describes, by name.
   llvm::MapVector<StringRef, unsigned> conservativeOps;
+  /// Types of dialects that nobody knows, with the number of their values: they
+  /// count as nothing.
+  llvm::MapVector<Type, unsigned> unknownTypes;
   /// Some type had no size and counts as nothing.
   bool hasUnknownSizes = false;
 };
@@ -123,6 +126,7 @@ private:
   LogicalResult accumulate(MemoryProfile &profile);
   LogicalResult addUnread(MemoryProfile &profile, FunctionOpInterface func);
   LogicalResult addTransients(MemoryProfile &profile);
+  void findUnknownTypes(MemoryProfile &profile) const;
   FunctionOpInterface resolve(Operation *call);
 
   ProfileOptions options;

@@ -25,6 +25,9 @@ namespace mlir::es {
 /// dialects first.
 void registerForeignDialects(DialectRegistry &registry);
 
+/// True for the dialects that `registerForeignDialects` registers.
+bool isForeignDialect(StringRef name);
+
 /// Registers one more namespace, if `registry` does not have it.
 void registerForeignDialect(DialectRegistry &registry, StringRef name);
 
