@@ -7,6 +7,8 @@
 
 #include "es/Dialect/ES/Transforms/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/Transforms/BufferUtils.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
@@ -33,6 +35,21 @@ struct FinishBufferizationPass
         bufferization::LayoutMapOption::IdentityLayoutMap);
     options.inferFunctionResultLayout = true;
     bufferization::BufferizationState state;
+    // Upstream visits functions in the order of a hash table of calls. Globals
+    // made in the order of the module have the same names and places each time.
+    WalkResult globals = getOperation().walk([&](arith::ConstantOp constant) {
+      return isa<RankedTensorType>(constant.getType()) &&
+                     failed(bufferization::getGlobalFor(
+                         constant, state.getSymbolTables(),
+                         options.bufferAlignment,
+                         options.defaultMemorySpaceFn(
+                             cast<TensorType>(constant.getType()))
+                             .value_or(Attribute())))
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (globals.wasInterrupted())
+      return signalPassFailure();
     if (failed(
             bufferization::bufferizeModuleOp(getOperation(), options, state)))
       return signalPassFailure();
