@@ -69,18 +69,23 @@ configure_and_build() {
     cmake --build "$build" --target "${@:-all}" >&2
 }
 
-# A Python with JAX and PyTorch for the tests of the exporters: ES_PYTHON, or, in CI
-# and with ES_PEERS=1, one made under the build folder (a large download).
-# Otherwise, and without PyPI, those tests are skipped.
+# A Python with JAX and PyTorch for the tests of the exporters: ES_PYTHON, or one made
+# under the build folder (a large download, once). Without PyPI, or with
+# ES_EXPORTERS=0, those tests are skipped.
 python_environment() {
-  [ -z "${ES_PYTHON:-}" ] || return 0
-  [ -n "${CI:-}${ES_PEERS:-}" ] || return 0
+  [ -z "${ES_PYTHON:-}" ] && [ "${ES_EXPORTERS:-1}" != 0 ] || return 0
   local venv=$build/python
   if [ ! -f "$venv/.complete" ]; then
-    say "installing JAX and PyTorch for the tests of the exporters"
+    say "installing JAX and PyTorch for the tests of the exporters (ES_EXPORTERS=0: without)"
+    local pip=("$venv/bin/pip" install -q --retries 1 --timeout 20
+      --disable-pip-version-check)
+    local torch=torch==2.13.0
+    # The build without CUDA is a tenth of the size; elsewhere than on PyPI.
     python3 -m venv "$venv" &&
-      timeout 900 "$venv/bin/pip" install -q --retries 1 --timeout 20 \
-        --disable-pip-version-check jax "torch==2.13.0" numpy >&2 &&
+      timeout 900 "${pip[@]}" jax numpy >&2 &&
+      { timeout 900 "${pip[@]}" "$torch" \
+        --index-url https://download.pytorch.org/whl/cpu >&2 2>/dev/null ||
+        timeout 1200 "${pip[@]}" "$torch" >&2; } &&
       touch "$venv/.complete" ||
       { say "PyPI cannot be reached: the tests of the exporters are skipped"
         return 0; }
