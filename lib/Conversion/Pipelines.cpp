@@ -23,6 +23,7 @@ void mlir::es::buildToLLVMPipeline(OpPassManager &manager,
   ConvertESToVectorOptions kernels;
   kernels.vectorWidth = options.vectorWidth;
   kernels.tileSize = options.tileSize;
+  kernels.threads = options.threads;
   manager.addPass(createConvertESToVector(kernels));
   manager.addPass(createConvertLinalgToLoopsPass());
   manager.addPass(createCanonicalizerPass());
@@ -41,6 +42,7 @@ void mlir::es::buildToLLVMPipeline(OpPassManager &manager,
   manager.addPass(createFinalizeMemRefToLLVMConversionPass());
   manager.addPass(createConvertFuncToLLVMPass());
   manager.addPass(createConvertControlFlowToLLVMPass());
+  manager.addPass(createConvertOpenMPToLLVMPass());
   manager.addPass(createReconcileUnrealizedCastsPass());
 }
 

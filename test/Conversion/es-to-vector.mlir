@@ -1,4 +1,5 @@
 // RUN: es-opt --convert-es-to-vector %s | FileCheck %s
+// RUN: es-opt --convert-es-to-vector=es-threads=2 %s | FileCheck %s --check-prefix=THREADS
 
 // One kernel an element type, whatever the number of parameters.
 // CHECK-LABEL: @update
@@ -41,5 +42,11 @@ func.func @shape(%f: memref<?xf32>, %c: memref<?xf32>) -> (i64, f64) {
 // CHECK-LABEL: func.func private @es_update0_f32(
 // CHECK-NOT: call
 // CHECK: return
-// CHECK-LABEL: func.func private @es_update0_f32_all(
+// CHECK-LABEL: func.func private @es_update0_f32_range(
 // CHECK: call @es_update0_f32(
+// CHECK-LABEL: func.func private @es_update0_f32_all(
+// CHECK-NOT: omp.parallel
+// CHECK: call @es_update0_f32_range(
+// THREADS-LABEL: func.func private @es_update0_f32_all(
+// THREADS: omp.parallel num_threads(%{{.*}} : i32)
+// THREADS: call @es_update0_f32_range(

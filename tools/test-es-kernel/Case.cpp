@@ -51,7 +51,8 @@ std::string Case::print() const {
   if (rank)
     text += " rank " + std::to_string(rank);
   return text + " width " + std::to_string(width) + " tile " +
-         std::to_string(tile) + " O" + std::to_string(level);
+         std::to_string(tile) + " O" + std::to_string(level) + " threads " +
+         std::to_string(threads);
 }
 
 namespace {
@@ -91,8 +92,10 @@ static Case makeRandomCase(Random &random) {
   c.scale = pick({"exact", "mean", "root"});
   c.rank = number({0, 0, 1, 3});
   c.width = number({1, 4, 8, 16});
+  // 1, 3, 8 and 64 runs of 128 elements.
   c.tile = number({1, 384, 1024, 8192});
   c.level = number({0, 3});
+  c.threads = number({1, 2, 3});
   c.normalise();
   return c;
 }
@@ -112,7 +115,8 @@ static std::vector<FactPair> getPairs(const Case &c) {
                                     std::to_string(c.rank),
                                     std::to_string(c.width),
                                     std::to_string(c.tile),
-                                    std::to_string(c.level)};
+                                    std::to_string(c.level),
+                                    std::to_string(c.threads)};
   std::vector<FactPair> pairs;
   for (unsigned i = 0; i < facts.size(); ++i)
     for (unsigned j = 0; j < i; ++j)

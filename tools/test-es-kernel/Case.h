@@ -19,7 +19,7 @@ struct Case {
               accumulator = "s64", optimizer = "sgd", decay = "none",
               rounding = "nearest", fixed = "nearest", direction = "maximize",
               scale = "exact";
-  unsigned rank = 0, width = 16, tile = 2048, level = 3;
+  unsigned rank = 0, width = 16, tile = 2048, level = 3, threads = 1;
 
   /// Takes back what does not go together.
   void normalise();

@@ -19,6 +19,10 @@
 #include "llvm/Target/TargetMachine.h"
 #include <cstring>
 
+#ifndef ES_OPENMP_LIBRARY
+#define ES_OPENMP_LIBRARY ""
+#endif
+
 using namespace mlir;
 using namespace mlir::es;
 namespace ref = mlir::es::reference;
@@ -27,28 +31,34 @@ namespace ref = mlir::es::reference;
 // Compilation
 //===----------------------------------------------------------------------===//
 
+bool mlir::es::canRun(const Case &c) {
+  return c.threads == 1 || !StringRef(ES_OPENMP_LIBRARY).empty();
+}
+
 std::unique_ptr<ExecutionEngine> mlir::es::compile(ModuleOp module,
-                                                   unsigned width,
-                                                   unsigned tile,
-                                                   unsigned level) {
+                                                   const Case &c) {
   PassManager manager(module.getContext());
   ToLLVMOptions options;
-  options.vectorWidth = width;
-  options.tileSize = tile;
+  options.vectorWidth = c.width;
+  options.tileSize = c.tile;
+  options.threads = c.threads;
   buildToLLVMPipeline(manager, options);
   if (failed(manager.run(module)))
     return nullptr;
   auto builder =
       llvm::cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());
   auto codegen =
-      level ? llvm::CodeGenOptLevel::Aggressive : llvm::CodeGenOptLevel::None;
+      c.level ? llvm::CodeGenOptLevel::Aggressive : llvm::CodeGenOptLevel::None;
   builder.setCodeGenOptLevel(codegen);
   std::unique_ptr<llvm::TargetMachine> machine =
       llvm::cantFail(builder.createTargetMachine());
-  auto optimize = makeOptimizingTransformer(level, 0, machine.get());
+  auto optimize = makeOptimizingTransformer(c.level, 0, machine.get());
   ExecutionEngineOptions engineOptions;
   engineOptions.transformer = optimize;
   engineOptions.jitCodeGenOptLevel = codegen;
+  StringRef libraries[] = {ES_OPENMP_LIBRARY};
+  if (c.threads > 1)
+    engineOptions.sharedLibPaths = libraries;
   auto engine =
       ExecutionEngine::create(module, engineOptions, std::move(machine));
   if (!engine) {
@@ -377,7 +387,7 @@ std::string mlir::es::runCase(MLIRContext &context, const Case &c) {
   if (!module)
     return "does not parse:\n" + problem.getText();
   std::unique_ptr<ExecutionEngine> engine =
-      compile(*module, c.width, c.tile, c.level);
+      compile(*module, c);
   if (!engine)
     return "does not compile";
   std::vector<Tensor> actual = problem.makeTensors(),

@@ -76,7 +76,7 @@ std::string mlir::es::runShaping(MLIRContext &context, unsigned &count) {
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
   if (!module)
     return "does not parse:\n" + text;
-  std::unique_ptr<ExecutionEngine> engine = compile(*module, 16, 2048, 1);
+  std::unique_ptr<ExecutionEngine> engine = compile(*module, Case());
   if (!engine)
     return "does not compile";
   for (size_t i = 0; i < all.size(); ++i)

@@ -55,7 +55,8 @@ int main(int argc, char **argv) {
   llvm::cl::opt<unsigned, true> rank("rank", llvm::cl::location(one.rank)),
       width("width", llvm::cl::location(one.width)),
       tile("tile", llvm::cl::location(one.tile)),
-      level("level", llvm::cl::location(one.level));
+      level("level", llvm::cl::location(one.level)),
+      threads("threads-of-kernels", llvm::cl::location(one.threads));
   llvm::cl::ParseCommandLineOptions(argc, argv);
 
   DialectRegistry registry;
@@ -76,6 +77,10 @@ int main(int argc, char **argv) {
   bool ok = true;
   unsigned count = 0;
   for (size_t i = part; i < cases.size(); i += parts) {
+    if (!canRun(cases[i])) {
+      llvm::outs() << cases[i].print() << ": skipped, no libomp\n";
+      continue;
+    }
     std::string error = runCase(context, cases[i]);
     llvm::outs() << cases[i].print() << ": "
                  << (error.empty() ? "equal" : error) << "\n";

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/OpenMP/OpenMPDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -37,6 +38,10 @@ struct ToLLVMOptions : PassPipelineOptions<ToLLVMOptions> {
   Option<int64_t> tileSize{*this, "tile",
                            llvm::cl::desc("elements of a tile in kernels"),
                            llvm::cl::init(2048)};
+  Option<unsigned> threads{
+      *this, "es-threads",
+      llvm::cl::desc("threads of the kernels; above 1 they call libomp"),
+      llvm::cl::init(1)};
 };
 
 /// es-to-llvm: memrefs in, LLVM dialect out.

@@ -20,8 +20,12 @@ def ConvertESToVector : Pass<"convert-es-to-vector", "::mlir::ModuleOp"> {
     first cache, then applies rule and store. Noise is computed in registers and
     never stored.
 
-    The bits of the results depend neither on `vector-width` nor on `tile`, and
-    are those of the reference in lib/Reference.
+    With `es-threads` above 1 a team of OpenMP threads shares the tiles of all
+    parameters of a kernel; the program is then linked with libomp (`-lomp`). The
+    model's own loops stay as they are.
+
+    The bits of the results depend neither on `vector-width` nor on `tile` nor on
+    `es-threads`, and are those of the reference in lib/Reference.
 
     Example:
 
@@ -38,11 +42,13 @@ def ConvertESToVector : Pass<"convert-es-to-vector", "::mlir::ModuleOp"> {
            "lanes of a vector: 1, 4, 8 or 16">,
     Option<"tileSize", "tile", "int64_t", /*default=*/"2048",
            "elements of a tile, rounded up to whole runs of noise">,
+    Option<"threads", "es-threads", "unsigned", /*default=*/"1",
+           "threads that share the tiles of a kernel">,
   ];
   let dependentDialects = [
     "arith::ArithDialect", "cf::ControlFlowDialect", "func::FuncDialect",
     "LLVM::LLVMDialect", "math::MathDialect", "memref::MemRefDialect",
-    "scf::SCFDialect", "vector::VectorDialect"];
+    "omp::OpenMPDialect", "scf::SCFDialect", "vector::VectorDialect"];
 }
 
 #endif // ES_CONVERSION_PASSES_TD

@@ -167,6 +167,15 @@ static void storeSizes(ImplicitLocOpBuilder &b, Value memref, Value row) {
               row, i ? kColumns : kRows);
 }
 
+/// Kernels are functions of the module around, and are called.
+static LogicalResult checkPlace(Operation *op) {
+  auto func = op->getParentOfType<func::FuncOp>();
+  if (func && isa_and_present<ModuleOp>(func->getParentOp()))
+    return success();
+  return op->emitOpError()
+         << "cannot be lowered: expects to be in a func.func of a module";
+}
+
 /// The parameters' elements have to follow each other in memory.
 static LogicalResult checkBuffer(Operation *op, Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
@@ -183,6 +192,7 @@ static bool isMatrix(Value value) {
 
 LogicalResult ConvertESToVectorPass::setTile(Config &config, Operation *op) {
   config.width = vectorWidth;
+  config.threads = threads;
   // Random bits come in runs of 128.
   int64_t run = config.getRunElements();
   int64_t elements = llvm::alignTo(std::max<int64_t>(tileSize, run),
@@ -194,7 +204,7 @@ LogicalResult ConvertESToVectorPass::setTile(Config &config, Operation *op) {
 func::FuncOp ConvertESToVectorPass::createKernel(ImplicitLocOpBuilder &b,
                                                  const Config &config) {
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToEnd(getOperation().getBody());
+  b.setInsertionPointToEnd(cast<ModuleOp>(getModule(b)).getBody());
   return createLoopFunction(b, config, createTileFunction(b, config));
 }
 
@@ -371,7 +381,9 @@ LogicalResult ConvertESToVectorPass::lower(PerturbOp op) {
   storeWord(b, i64Constant(b, op.getParam().getEffectiveId()), row, kId);
   storeWord(b, scale, row, kScale);
   // All perturbations of one kind share a kernel.
-  auto kernel = getOperation().lookupSymbol<func::FuncOp>(config.name + "_all");
+  auto kernel =
+      cast<ModuleOp>(getModule(b)).lookupSymbol<func::FuncOp>(config.name +
+                                                              "_all");
   if (!kernel)
     kernel = createKernel(b, config);
   func::CallOp::create(b, kernel, ValueRange{row, i64Constant(b, 1), step});
@@ -387,7 +399,14 @@ void ConvertESToVectorPass::runOnOperation() {
         << unsigned(vectorWidth);
     return signalPassFailure();
   }
+  if (threads < 1) {
+    getOperation().emitError() << "expects at least one thread, got 0";
+    return signalPassFailure();
+  }
   WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
+    if (isa<UpdateOp, PerturbOp, StepKeyOp, ShapeFitnessOp>(op) &&
+        failed(checkPlace(op)))
+      return failure();
     if (auto update = dyn_cast<UpdateOp>(op))
       return lower(update);
     if (auto perturb = dyn_cast<PerturbOp>(op))

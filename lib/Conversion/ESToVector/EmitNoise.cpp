@@ -203,10 +203,8 @@ void mlir::es::kernel::emitIntegerSamples(
       consume(k, l.bor(l.sar(emitSignBit(l, words, k), 31), l.whole(1)));
     return;
   }
-  Operation *module = l.b.getInsertionBlock()->getParentOp();
-  while (!module->hasTrait<OpTrait::SymbolTable>())
-    module = module->getParentOp();
-  Value table = LLVM::AddressOfOp::create(l.b, getInt8Table(module, l.b));
+  Value table =
+      LLVM::AddressOfOp::create(l.b, getInt8Table(getModule(l.b), l.b));
   for (unsigned k = 0; k < 16; ++k) {
     Value byte = l.band(l.shr(words[k / 4], 8 * (k % 4)), l.whole(255));
     consume(k, emitInt8Entry(l, table, byte));

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernel.h"
+#include "Shaping.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/OpenMP/OpenMPDialect.h"
 
 using namespace mlir;
 using namespace mlir::es;
@@ -18,11 +20,10 @@ Value mlir::es::kernel::createScratch(ImplicitLocOpBuilder &b, Type element,
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   // In the entry block: a frame grows once a call.
   OpBuilder::InsertionGuard guard(b);
-  auto func =
-      b.getInsertionBlock()->getParentOp()->getParentOfType<func::FuncOp>();
-  if (!func)
-    func = cast<func::FuncOp>(b.getInsertionBlock()->getParentOp());
-  b.setInsertionPointToStart(&func.getBody().front());
+  Operation *parent = b.getInsertionBlock()->getParentOp();
+  while (!isa<func::FuncOp>(parent))
+    parent = parent->getParentOp();
+  b.setInsertionPointToStart(&cast<func::FuncOp>(parent).getBody().front());
   return LLVM::AllocaOp::create(b, pointer, element, i64Constant(b, count),
                                 /*alignment=*/64);
 }
@@ -129,9 +130,90 @@ func::FuncOp mlir::es::kernel::createTileFunction(ImplicitLocOpBuilder &b,
   return func;
 }
 
+/// The tiles of the parameter of `row`.
+static Value countTiles(ImplicitLocOpBuilder &b, const Config &config,
+                        Value row) {
+  Lanes s(b, 1);
+  auto divide = [&](RowWord word, int64_t by) -> Value {
+    Value count = loadWord(b, b.getI64Type(), row, word);
+    return arith::DivUIOp::create(b, s.add(count, s.whole(by - 1, 64)),
+                                  s.whole(by, 64));
+  };
+  if (config.rank)
+    return s.mul(divide(kRows, kBlockRows), divide(kColumns, kBlockColumns));
+  return divide(kCount, config.getTileElements());
+}
+
+/// func @name_range(rows, count, step, from, to): tiles are numbered through
+/// all rows, and those from `from` to `to` run.
+static func::FuncOp createRangeFunction(ImplicitLocOpBuilder &b,
+                                        const Config &config,
+                                        func::FuncOp tileFunction) {
+  OpBuilder::InsertionGuard guard(b);
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Type i64 = b.getI64Type();
+  func::FuncOp func = createFunction(b, config.name + "_range",
+                                     {pointer, i64, pointer, i64, i64});
+  b.setInsertionPointToStart(&func.getBody().front());
+  Lanes s(b, 1);
+  Value rows = func.getArgument(0), step = func.getArgument(2);
+  Value from = func.getArgument(3), to = func.getArgument(4);
+  Value zero = i64Constant(b, 0);
+  fold(b, zero, func.getArgument(1), zero, [&](Value index, ValueRange before) {
+    Value row = elementPtr(b, i64, rows, s.mul(index, s.whole(kRowWords, 64)));
+    Value tiles = countTiles(b, config, row);
+    Value first = arith::MaxSIOp::create(b, s.sub(from, before[0]), zero);
+    Value end = arith::MinSIOp::create(b, s.sub(to, before[0]), tiles);
+    loop(b, first, end, 1, [&](Value tile) {
+      func::CallOp::create(b, tileFunction, ValueRange{row, step, tile});
+    });
+    return SmallVector<Value>{s.add(before[0], tiles)};
+  });
+  func::ReturnOp::create(b);
+  return func;
+}
+
+/// A function of the OpenMP runtime that says a number.
+static Value callRuntime(ImplicitLocOpBuilder &b, StringRef name) {
+  Operation *module = getModule(b);
+  if (!SymbolTable::lookupSymbolIn(module, name)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&module->getRegion(0).front());
+    func::FuncOp::create(b, name, b.getFunctionType({}, b.getI32Type()))
+        .setPrivate();
+  }
+  Value number =
+      func::CallOp::create(b, name, TypeRange{b.getI32Type()}).getResult(0);
+  return Lanes(b, 1).zext(number, 64);
+}
+
+/// An equal share of the tiles for each thread of a team.
+static void emitTeam(ImplicitLocOpBuilder &b, func::FuncOp range,
+                     ValueRange arguments, Value total, unsigned threads) {
+  omp::ParallelOperands clauses;
+  clauses.numThreads =
+      arith::ConstantOp::create(b, b.getI32IntegerAttr(threads));
+  auto team = omp::ParallelOp::create(b, clauses);
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&team.getRegion());
+  Lanes s(b, 1);
+  // As many as there are, whatever was asked for.
+  Value number = callRuntime(b, "omp_get_thread_num");
+  Value count = callRuntime(b, "omp_get_num_threads");
+  auto share = [&](Value thread) -> Value {
+    return arith::DivUIOp::create(b, s.mul(total, thread), count);
+  };
+  SmallVector<Value> all(arguments);
+  all.push_back(share(number));
+  all.push_back(share(s.add(number, i64Constant(b, 1))));
+  func::CallOp::create(b, range, all);
+  omp::TerminatorOp::create(b);
+}
+
 func::FuncOp mlir::es::kernel::createLoopFunction(ImplicitLocOpBuilder &b,
                                                   const Config &config,
                                                   func::FuncOp tileFunction) {
+  func::FuncOp range = createRangeFunction(b, config, tileFunction);
   OpBuilder::InsertionGuard guard(b);
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   func::FuncOp func = createFunction(b, config.name + "_all",
@@ -139,23 +221,30 @@ func::FuncOp mlir::es::kernel::createLoopFunction(ImplicitLocOpBuilder &b,
   b.setInsertionPointToStart(&func.getBody().front());
   Lanes s(b, 1);
   Value zero = i64Constant(b, 0), rows = func.getArgument(0);
-  Value step = func.getArgument(2);
-  int64_t elements = config.getTileElements();
-  loop(b, zero, func.getArgument(1), 1, [&](Value index) {
-    Value row = elementPtr(b, b.getI64Type(), rows,
-                           s.mul(index, s.whole(kRowWords, 64)));
-    auto divide = [&](RowWord word, int64_t by) -> Value {
-      Value count = loadWord(b, b.getI64Type(), row, word);
-      return arith::DivUIOp::create(b, s.add(count, s.whole(by - 1, 64)),
-                                    s.whole(by, 64));
-    };
-    Value tiles = config.rank ? s.mul(divide(kRows, kBlockRows),
-                                      divide(kColumns, kBlockColumns))
-                              : divide(kCount, elements);
-    loop(b, zero, tiles, 1, [&](Value tile) {
-      func::CallOp::create(b, tileFunction, ValueRange{row, step, tile});
-    });
-  });
+  Value total =
+      fold(b, zero, func.getArgument(1), zero, [&](Value index, ValueRange sum) {
+        Value row = elementPtr(b, b.getI64Type(), rows,
+                               s.mul(index, s.whole(kRowWords, 64)));
+        return SmallVector<Value>{s.add(sum[0], countTiles(b, config, row))};
+      })[0];
+  SmallVector<Value> all(func.getArguments());
+  auto runAlone = [&] {
+    func::CallOp::create(b, range,
+                         llvm::to_vector(llvm::concat<Value>(
+                             all, SmallVector<Value>{zero, total})));
+  };
+  if (config.threads > 1) {
+    // A team is not worth its start for one tile.
+    Value some = s.cmp(arith::CmpIPredicate::sgt, total, i64Constant(b, 1));
+    auto branch = scf::IfOp::create(b, some, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    emitTeam(b, range, all, total, config.threads);
+    b.setInsertionPointToStart(branch.elseBlock());
+    runAlone();
+  } else {
+    runAlone();
+  }
   func::ReturnOp::create(b);
   return func;
 }

@@ -42,6 +42,8 @@ struct Config {
   unsigned width = 16;
   /// Elements of a tile in runs of sixteen blocks.
   unsigned tileRuns = 1;
+  /// Threads that share the tiles.
+  unsigned threads = 1;
 
   bool isHalf() const { return isa<BFloat16Type, Float16Type>(element); }
   bool isInteger() const { return isa<IntegerType>(element); }
@@ -123,7 +125,8 @@ void emitApply(const Lanes &l, const Config &config, const Tile &tile,
 
 /// func @name(row, step, tile): one tile of one parameter.
 func::FuncOp createTileFunction(ImplicitLocOpBuilder &b, const Config &config);
-/// func @name_all(rows, count, step): every tile of every row.
+/// func @name_all(rows, count, step): every tile of every row, over the threads
+/// of a team.
 func::FuncOp createLoopFunction(ImplicitLocOpBuilder &b, const Config &config,
                                 func::FuncOp tileFunction);
 

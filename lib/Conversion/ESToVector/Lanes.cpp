@@ -7,6 +7,8 @@
 
 #include "Lanes.h"
 
+#include "mlir/IR/SymbolTable.h"
+
 using namespace mlir;
 using namespace mlir::es::kernel;
 
@@ -73,6 +75,13 @@ void mlir::es::kernel::storeWord(ImplicitLocOpBuilder &b, Value value,
 
 Value mlir::es::kernel::i64Constant(ImplicitLocOpBuilder &b, int64_t value) {
   return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
+}
+
+Operation *mlir::es::kernel::getModule(ImplicitLocOpBuilder &b) {
+  Operation *module = b.getInsertionBlock()->getParentOp();
+  while (!module->hasTrait<OpTrait::SymbolTable>())
+    module = module->getParentOp();
+  return module;
 }
 
 scf::ForOp mlir::es::kernel::loop(ImplicitLocOpBuilder &b, Value from, Value to,

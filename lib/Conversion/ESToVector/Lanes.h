@@ -137,6 +137,9 @@ Value loadWord(ImplicitLocOpBuilder &b, Type type, Value base, int64_t word);
 void storeWord(ImplicitLocOpBuilder &b, Value value, Value base, int64_t word);
 Value i64Constant(ImplicitLocOpBuilder &b, int64_t value);
 
+/// The innermost operation around with a table of symbols.
+Operation *getModule(ImplicitLocOpBuilder &b);
+
 /// for (i = from; i < to; i += by) body(i), in i64.
 scf::ForOp loop(ImplicitLocOpBuilder &b, Value from, Value to, int64_t by,
                 llvm::function_ref<void(Value)> body);
