@@ -20,6 +20,15 @@ int64_t Parameter::getNumElements() const {
   return count;
 }
 
+double Parameter::getQuantum(uint64_t element) const {
+  if (axis < 0)
+    return quantum;
+  uint64_t stride = 1;
+  for (size_t i = axis + 1; i < shape.size(); ++i)
+    stride *= shape[i];
+  return quanta[element / stride % shape[axis]];
+}
+
 static bool isLowRank(const NoiseOptions &options, const Parameter &parameter) {
   return options.rank > 0 && parameter.shape.size() == 2;
 }

@@ -68,32 +68,6 @@ Scalars::Scalars(const UpdateOptions &options, const Parameter &parameter) {
   lrDecay = lr * decay;
 }
 
-/// The new value of `theta`, in f32 or f64; the moments change in place.
-template <typename T>
-static T applyRule(const Rule &rule, const Scalars &s, T theta, float sum,
-                   void *const moments[2], uint64_t element) {
-  if (rule.decay == Decay::decoupled)
-    theta = std::fma(-T(s.lrDecay), theta, theta);
-  bool coupled = rule.decay == Decay::coupled;
-  if (rule.optimizer == Optimizer::sgd && !coupled)
-    return std::fma(T(s.alpha), T(sum), theta);
-  T g = T(s.scale) * T(sum);
-  if (coupled)
-    g = std::fma(-T(s.decay), theta, g);
-  if (rule.optimizer == Optimizer::sgd)
-    return std::fma(T(s.lr), g, theta);
-  T &m = static_cast<T *>(moments[0])[element];
-  if (rule.optimizer == Optimizer::momentum) {
-    m = std::fma(T(s.beta1), m, g);
-    return std::fma(T(s.lr), m, theta);
-  }
-  T &v = static_cast<T *>(moments[1])[element];
-  m = std::fma(T(s.beta1), m, T(s.rest1) * g);
-  v = std::fma(T(s.beta2), v, (T(s.rest2) * g) * g);
-  T direction = T(s.lr) * (m * T(s.correction1));
-  return theta + direction / (std::sqrt(v * T(s.correction2)) + T(s.epsilon));
-}
-
 //===----------------------------------------------------------------------===//
 // Stores
 //===----------------------------------------------------------------------===//
@@ -111,8 +85,63 @@ static uint16_t roundTo(Storage storage, float value, uint32_t random) {
 }
 
 static uint32_t getRandom(const NoiseOptions &options, uint32_t id,
-                          uint64_t element) {
-  return getRoundingBits({options.key, id, kNoPair, kRoundParameter}, element);
+                          uint64_t element, Purpose purpose = kRoundParameter) {
+  return getRoundingBits({options.key, id, kNoPair, purpose}, element);
+}
+
+static bool isHalf(Storage storage) {
+  return storage == Storage::bf16 || storage == Storage::f16;
+}
+
+template <typename T>
+static T loadMoment(const Parameter &p, unsigned i, uint64_t element) {
+  if (isHalf(p.momentStorage))
+    return T(load(p.momentStorage, p.moments[i], element));
+  return as<T>(p.moments[i])[element];
+}
+
+template <typename T>
+static void storeMoment(const UpdateOptions &options, const Parameter &p,
+                        unsigned i, uint64_t element, T value) {
+  if (!isHalf(p.momentStorage)) {
+    as<T>(p.moments[i])[element] = value;
+    return;
+  }
+  uint32_t random = getRandom(options.noise, p.id, element,
+                              i ? kRoundMoment2 : kRoundMoment1);
+  as<uint16_t>(p.moments[i])[element] =
+      roundTo(p.momentStorage, float(value), random);
+}
+
+/// The new value of `theta`, in f32 or f64; the moments change in place. It
+/// goes on with moments as they were before they were rounded.
+template <typename T>
+static T applyRule(const UpdateOptions &options, const Parameter &p,
+                   const Scalars &s, T theta, float sum, uint64_t element) {
+  const Rule &rule = options.rule;
+  if (rule.decay == Decay::decoupled)
+    theta = std::fma(-T(s.lrDecay), theta, theta);
+  bool coupled = rule.decay == Decay::coupled;
+  if (rule.optimizer == Optimizer::sgd && !coupled)
+    return std::fma(T(s.alpha), T(sum), theta);
+  T g = T(s.scale) * T(sum);
+  if (coupled)
+    g = std::fma(-T(s.decay), theta, g);
+  if (rule.optimizer == Optimizer::sgd)
+    return std::fma(T(s.lr), g, theta);
+  T m = loadMoment<T>(p, 0, element);
+  if (rule.optimizer == Optimizer::momentum) {
+    m = std::fma(T(s.beta1), m, g);
+    storeMoment(options, p, 0, element, m);
+    return std::fma(T(s.lr), m, theta);
+  }
+  T v = loadMoment<T>(p, 1, element);
+  m = std::fma(T(s.beta1), m, T(s.rest1) * g);
+  v = std::fma(T(s.beta2), v, (T(s.rest2) * g) * g);
+  storeMoment(options, p, 0, element, m);
+  storeMoment(options, p, 1, element, v);
+  T direction = T(s.lr) * (m * T(s.correction1));
+  return theta + direction / (std::sqrt(v * T(s.correction2)) + T(s.epsilon));
 }
 
 static void updateHalf(const UpdateOptions &options, const Parameter &p,
@@ -122,7 +151,7 @@ static void updateHalf(const UpdateOptions &options, const Parameter &p,
     theta = as<float>(p.companion)[e];
   if (p.rounding == Rounding::compensated)
     theta = theta + float(load(p.storage, p.companion, e));
-  float value = applyRule<float>(options.rule, s, theta, sum, p.moments, e);
+  float value = applyRule<float>(options, p, s, theta, sum, e);
   uint16_t &stored = as<uint16_t>(p.data)[e];
   if (p.rounding == Rounding::stochastic)
     stored = roundTo(p.storage, value, getRandom(options.noise, p.id, e));
@@ -174,7 +203,7 @@ static float getThreshold(const UpdateOptions &options, const Parameter &p) {
 
 static void updateInteger(const UpdateOptions &options, const Parameter &p,
                           const Scalars &s, uint64_t e, float sum) {
-  float alpha = s.alpha / float(p.quantum);
+  float alpha = s.alpha / float(p.getQuantum(e));
   switch (p.rounding) {
   case Rounding::threshold: {
     float sign = options.maximize ? 1.0f : -1.0f;
@@ -212,11 +241,11 @@ void mlir::es::reference::update(const UpdateOptions &options,
     if (isInteger(p.storage))
       updateInteger(options, p, s, e, sum);
     else if (p.storage == Storage::f64)
-      as<double>(p.data)[e] = applyRule<double>(
-          options.rule, s, as<double>(p.data)[e], sum, p.moments, e);
+      as<double>(p.data)[e] =
+          applyRule<double>(options, p, s, as<double>(p.data)[e], sum, e);
     else if (p.storage == Storage::f32)
-      as<float>(p.data)[e] = applyRule<float>(
-          options.rule, s, as<float>(p.data)[e], sum, p.moments, e);
+      as<float>(p.data)[e] =
+          applyRule<float>(options, p, s, as<float>(p.data)[e], sum, e);
     else
       updateHalf(options, p, s, e, sum);
   }
@@ -242,7 +271,7 @@ void mlir::es::reference::perturb(const NoiseOptions &options,
           roundTo(p.storage, std::fma(sigma, eps, float(theta)));
     } else {
       // Halves away from zero, so that the two of a pair mirror each other.
-      float change = (sigma / float(p.quantum)) * eps;
+      float change = (sigma / float(p.getQuantum(e))) * eps;
       float size = std::floor(std::fabs(change) + 0.5f);
       for (unsigned i = 0; i < getBytes(p.storage); ++i)
         as<uint8_t>(out)[e * getBytes(p.storage) + i] =

@@ -20,9 +20,9 @@ func.func @no_strides(%w: memref<4xf32, strided<[2]>>, %key: i64, %m: index) {
 
 // -----
 
-func.func @no_scales_of_axes(%w: memref<4x2xi8>, %key: i64, %m: index) {
-  // expected-error@+1 {{cannot be lowered: parameter "w" has a scale for each axis or block}}
-  es.perturb normal16 %w <trainable "w", stored = !quant.uniform<i8:f32:1, {0.5, 0.25}>> into %w key(%key) member(%m)
+func.func @no_scales_of_blocks(%w: memref<4x2xi8>, %key: i64, %m: index) {
+  // expected-error@+1 {{cannot be lowered: parameter "w" has a scale for each block}}
+  es.perturb normal16 %w <trainable "w", stored = !quant.uniform<i8:f32:{0:2, 1:1}, {{0.5, 0.25}, {0.5, 0.25}}>> into %w key(%key) member(%m)
       : memref<4x2xi8> into memref<4x2xi8>
   return
 }

@@ -30,6 +30,10 @@ void Case::normalise() {
     optimizer = "sgd";
     decay = "none";
   }
+  if (optimizer == "sgd" || element == "f64")
+    moment = "f32";
+  if (!integer)
+    quantum = "tensor";
   if (order == "exact" && noise != "int8")
     noise = "rademacher";
   if (order != "exact")
@@ -45,7 +49,9 @@ std::string Case::print() const {
                               {rounding, "nearest"},
                               {fixed, "nearest"},
                               {direction, "maximize"},
-                              {scale, "exact"}})
+                              {scale, "exact"},
+                              {moment, "f32"},
+                              {quantum, "tensor"}})
     if (value != usual)
       text += " " + value;
   if (rank)
@@ -90,6 +96,8 @@ static Case makeRandomCase(Random &random) {
   c.fixed = pick({"nearest", "stochastic", "threshold", "error_feedback"});
   c.direction = pick({"maximize", "minimize"});
   c.scale = pick({"exact", "mean", "root"});
+  c.moment = pick({"f32", "bf16", "f16"});
+  c.quantum = pick({"tensor", "axis"});
   c.rank = number({0, 0, 1, 3});
   c.width = number({1, 4, 8, 16});
   // 1, 3, 8 and 64 runs of 128 elements.
@@ -112,6 +120,8 @@ static std::vector<FactPair> getPairs(const Case &c) {
                                     c.fixed,
                                     c.direction,
                                     c.scale,
+                                    c.moment,
+                                    c.quantum,
                                     std::to_string(c.rank),
                                     std::to_string(c.width),
                                     std::to_string(c.tile),

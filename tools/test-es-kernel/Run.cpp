@@ -100,7 +100,7 @@ struct Problem {
   ref::Storage storage;
   std::vector<float> coefficients;
   std::vector<std::vector<int64_t>> shapes = {
-      {},           {1},    {0},    {7},      {5, 3},   {33, 4},
+      {},           {1},    {0},    {7},      {5, 3},    {33, 4},
       {2, 3, 5, 7}, {2049}, {3, 0}, {64, 65}, {4, 1, 3}, {250, 520}};
 };
 } // namespace
@@ -147,7 +147,7 @@ static std::vector<std::string> getStateTypes(const Case &c) {
   std::vector<std::string> types;
   if (c.optimizer != "sgd")
     types.assign(c.optimizer == "momentum" ? 1 : 2,
-                 c.element == "f64" ? "f64" : "f32");
+                 c.element == "f64" ? "f64" : c.moment);
   if (c.rounding == "compensated")
     types.push_back(c.element);
   if (c.rounding == "master" || c.fixed == "error_feedback")
@@ -155,10 +155,24 @@ static std::vector<std::string> getStateTypes(const Case &c) {
   return types;
 }
 
-static std::string getAnnotation(const Case &c, size_t i) {
+/// Of shapes with more than one axis, one scale an index of the second.
+static bool hasAxis(const Case &c, const std::vector<int64_t> &shape) {
+  return c.quantum == "axis" && shape.size() > 1 && shape[1] > 0;
+}
+
+/// 0.25, 0.5, 0.75, 1, 1.25 and again.
+static double getAxisScale(size_t index) { return 0.25 * (1 + index % 5); }
+
+static std::string getAnnotation(const Case &c, size_t i,
+                                 const std::vector<int64_t> &shape) {
   std::string text = "<trainable \"p" + std::to_string(i) + "\"";
   if (i == 3)
     text += ", sigma = 0.5 : f32, lr = 0.75 : f32";
+  else if (hasAxis(c, shape))
+    text += ", stored = !quant.uniform<" + c.element + ":f32:1, {" +
+            list(shape[1],
+                 [](size_t j) { return std::to_string(getAxisScale(j)); }) +
+            "}>";
   else if (c.element[0] == 'i' && i == 4)
     text += ", stored = !quant.uniform<" + c.element + ":f32, 0.25>";
   return text + ">";
@@ -196,7 +210,7 @@ std::string Problem::getText() const {
     text += "%m = arith.constant 3 : index\n";
     for (size_t i = 0; i < n; ++i)
       text += "es.perturb " + c.noise + " " + name("%p", i) + " " +
-              getAnnotation(c, i) + " into " + name("%o", i) +
+              getAnnotation(c, i, shapes[i]) + " into " + name("%o", i) +
               " key(%key) member(%m) {antithetic, sigma = 3.0, " + rank +
               "} : " + getType(shapes[i], c.element) + " into " +
               getType(shapes[i], c.element) + "\n";
@@ -210,7 +224,10 @@ std::string Problem::getText() const {
   text += "params(" + list(n, [&](size_t i) { return name("%p", i); }) + " : " +
           list(n, [&](size_t i) { return getType(shapes[i], c.element); }) +
           ") as [" +
-          list(n, [&](size_t i) { return "#es.param" + getAnnotation(c, i); }) +
+          list(n,
+               [&](size_t i) {
+                 return "#es.param" + getAnnotation(c, i, shapes[i]);
+               }) +
           "] ";
   if (s)
     text += "states(" + list(n * s, [&](size_t i) { return name("%s", i); }) +
@@ -257,6 +274,10 @@ static void fill(ref::Storage storage, std::vector<char> &data, size_t count,
   }
 }
 
+static size_t getBytes(const std::string &type) {
+  return type == "f64" ? 8 : type == "f32" ? 4 : 2;
+}
+
 std::vector<Tensor> Problem::makeTensors() const {
   std::vector<Tensor> tensors(shapes.size());
   std::vector<std::string> states = getStateTypes(c);
@@ -269,6 +290,11 @@ std::vector<Tensor> Problem::makeTensors() const {
     p.sigma = i == 3 ? 0.5 : c.op == "perturb" ? 3.0 : 0.3;
     p.lr = i == 3 ? 0.75 : 0.4;
     p.quantum = ref::isInteger(storage) && i == 4 ? 0.25 : 1.0;
+    if (hasAxis(c, p.shape)) {
+      p.axis = 1;
+      for (int64_t j = 0; j < p.shape[1]; ++j)
+        p.quanta.push_back(getAxisScale(j));
+    }
     p.rounding =
         parse<ref::Rounding>(ref::isInteger(storage) ? c.fixed : c.rounding,
                              {"nearest", "stochastic", "compensated", "master",
@@ -283,11 +309,14 @@ std::vector<Tensor> Problem::makeTensors() const {
       // A second moment is not negative.
       if (s == 1 && states.size() > 1 && c.optimizer[0] == 'a')
         for (size_t e = 0; e < count; ++e)
-          tensor.states[s][(e + 1) * (states[s] == "f64" ? 8 : 4) - 1] &= 0x7f;
+          tensor.states[s][(e + 1) * getBytes(states[s]) - 1] &= 0x7f;
     }
     size_t moments = c.optimizer == "sgd"        ? 0
                      : c.optimizer == "momentum" ? 1
                                                  : 2;
+    if (moments)
+      p.momentStorage =
+          parse<ref::Storage>(states[0], {"f32", "f64", "bf16", "f16"});
     for (size_t m = 0; m < moments; ++m)
       p.moments[m] = tensor.states[m].data();
     if (states.size() > moments)
@@ -386,8 +415,7 @@ std::string mlir::es::runCase(MLIRContext &context, const Case &c) {
       parseSourceString<ModuleOp>(problem.getText(), &context);
   if (!module)
     return "does not parse:\n" + problem.getText();
-  std::unique_ptr<ExecutionEngine> engine =
-      compile(*module, c);
+  std::unique_ptr<ExecutionEngine> engine = compile(*module, c);
   if (!engine)
     return "does not compile";
   std::vector<Tensor> actual = problem.makeTensors(),
@@ -411,11 +439,8 @@ std::string mlir::es::runCase(MLIRContext &context, const Case &c) {
     changed |= before != (c.op == "perturb" ? e.out : e.data);
     std::vector<std::string> states = getStateTypes(c);
     for (size_t s = 0; s < states.size() && error.empty(); ++s)
-      error = compare("state", i,
-                      states[s] == "f64"   ? 8
-                      : states[s] == "f32" ? 4
-                                           : 2,
-                      e.states[s], a.states[s]);
+      error =
+          compare("state", i, getBytes(states[s]), e.states[s], a.states[s]);
     if (!error.empty())
       return error;
   }

@@ -22,8 +22,8 @@ namespace mlir::es {
 /// Whether there is a runtime for the threads of a case.
 bool canRun(const Case &c);
 
-/// Lowers a module with es-to-llvm and compiles it for this machine, as the case
-/// says.
+/// Lowers a module with es-to-llvm and compiles it for this machine, as the
+/// case says.
 std::unique_ptr<ExecutionEngine> compile(ModuleOp module, const Case &c);
 
 /// A memref argument: rank 0 to 4, contiguous.

@@ -52,6 +52,8 @@ int main(int argc, char **argv) {
   addName("fixed", one.fixed);
   addName("direction", one.direction);
   addName("es-scale", one.scale);
+  addName("moment", one.moment);
+  addName("quantum", one.quantum);
   llvm::cl::opt<unsigned, true> rank("rank", llvm::cl::location(one.rank)),
       width("width", llvm::cl::location(one.width)),
       tile("tile", llvm::cl::location(one.tile)),

@@ -55,15 +55,21 @@ struct Parameter {
   void *data = nullptr;
   double sigma = 0.02, lr = 0.01;
   Rounding rounding = Rounding::nearest;
-  /// First and second moment: f64 where the parameter is f64, else f32.
+  /// First and second moment: f64 where the parameter is f64, else f32, or a
+  /// float of 16 bits, rounded at random.
   void *moments[2] = {nullptr, nullptr};
+  Storage momentStorage = Storage::f32;
   /// compensated: what bf16 or f16 lost, in that type; master and
   /// error_feedback: f32.
   void *companion = nullptr;
   /// Integers: what 1 stands for, and the threshold in standard deviations.
   double quantum = 1.0, tau = 2.0;
+  /// Where there is an axis: what 1 stands for at each of its indices.
+  int axis = -1;
+  std::vector<double> quanta;
 
   int64_t getNumElements() const;
+  double getQuantum(uint64_t element) const;
 };
 
 struct UpdateOptions {

@@ -5,16 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kernel.h"
+#include "Scalars.h"
 #include "Shaping.h"
 #include "es/Conversion/Passes.h"
-#include "es/Reference/NoiseVersion1.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
-#include <cmath>
 #include <map>
 
 namespace mlir::es {
@@ -45,114 +42,10 @@ struct ConvertESToVectorPass
   LogicalResult setTile(Config &config, Operation *op);
   func::FuncOp createKernel(ImplicitLocOpBuilder &b, const Config &config);
 
-  unsigned count = 0;
-};
-
-/// The scalars of an update, for any of its parameters.
-struct UpdateScalars {
-  ImplicitLocOpBuilder &b;
-  UpdateOp op;
-  Lanes s;
-
-  UpdateScalars(ImplicitLocOpBuilder &b, UpdateOp op) : b(b), op(op), s(b, 1) {}
-  Value real(double value) { return s.real(value, s.f64()); }
-  Value toF32(Value value) {
-    return arith::TruncFOp::create(b, s.f32(), value);
-  }
-  Value getScale(double sigma, bool lowRank);
-  Value getCorrection(double beta);
-  Value getThreshold(bool lowRank);
-  Value anyCoefficient();
+  unsigned count = 0, scaleCount = 0;
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Scalars
-//===----------------------------------------------------------------------===//
-
-/// s S: computed in f64, rounded once, 0 if no member counts.
-Value UpdateScalars::getScale(double sigma, bool lowRank) {
-  Value unit = op.getUnit(), n = s.toFloat(op.getMembers(), s.f64()), scale;
-  if (op.getOrder() == SumOrder::exact && op.getNoise() == NoiseKind::int8) {
-    double one = noise::kInt8Scale;
-    unit = s.mul(unit, real(lowRank ? one * one : one));
-  }
-  if (lowRank)
-    unit = s.div(unit, real(std::sqrt(double(op.getRank()))));
-  switch (op.getScale()) {
-  case ScaleKind::exact:
-    scale = s.div(unit, s.mul(n, real(sigma)));
-    break;
-  case ScaleKind::mean:
-    scale = s.div(unit, n);
-    break;
-  case ScaleKind::root:
-    scale = s.div(s.mul(unit, real(sigma)), s.sqrt(n));
-    break;
-  }
-  Value none =
-      s.cmp(arith::CmpIPredicate::eq, op.getMembers(), i64Constant(b, 0));
-  scale = s.select(none, s.real(0.0), toF32(scale));
-  return op.getDirection() == Direction::maximize ? scale : s.neg(scale);
-}
-
-/// 1 / (1 - beta^step), by squaring.
-Value UpdateScalars::getCorrection(double beta) {
-  Value power =
-      fold(b, i64Constant(b, 0), i64Constant(b, 63),
-           {real(1.0), real(beta), op.getStep()}, [&](Value, ValueRange v) {
-             Value one = i64Constant(b, 1);
-             Value odd =
-                 s.cmp(arith::CmpIPredicate::eq, s.band(v[2], one), one);
-             return SmallVector<Value>{s.select(odd, s.mul(v[0], v[1]), v[0]),
-                                       s.mul(v[1], v[1]), s.shr(v[2], 1)};
-           })[0];
-  return toF32(s.div(real(1.0), s.sub(real(1.0), power)));
-}
-
-/// tau standard deviations of the sum of an integer parameter.
-Value UpdateScalars::getThreshold(bool lowRank) {
-  Value pointer = getPointer(b, op.getCoefficients());
-  Value squares = fold(b, i64Constant(b, 0), getCount(b, op.getCoefficients()),
-                       real(0.0), [&](Value pair, ValueRange sum) {
-                         Value c = arith::ExtFOp::create(
-                             b, s.f64(), s.load(s.f32(), pointer, pair));
-                         return SmallVector<Value>{s.add(sum[0], s.mul(c, c))};
-                       })[0];
-  double variance = 1.0;
-  if (op.getNoise() == NoiseKind::int8) {
-    double table = 65122.0 / 256.0;
-    double unit = op.getOrder() == SumOrder::exact ? table : table / 256.0;
-    variance = lowRank ? unit * unit : unit;
-  }
-  if (lowRank)
-    variance = variance * double(op.getRank());
-  Value deviation = s.sqrt(s.mul(real(variance), squares));
-  return toF32(s.mul(real(op.getTau().convertToDouble()), deviation));
-}
-
-Value UpdateScalars::anyCoefficient() {
-  Value pointer = getPointer(b, op.getCoefficients());
-  return fold(b, i64Constant(b, 0), getCount(b, op.getCoefficients()),
-              s.whole(0, 1), [&](Value pair, ValueRange any) {
-                Value c = s.load(s.f32(), pointer, pair);
-                return SmallVector<Value>{s.bor(
-                    any[0], s.cmp(arith::CmpFPredicate::UNE, c, s.real(0.0)))};
-              })[0];
-}
-
-/// What 1 of an integer parameter stands for.
-static FailureOr<double> getQuantum(Operation *op, ParamAttr param) {
-  auto quantised = dyn_cast_if_present<quant::QuantizedType>(param.getStored());
-  if (!quantised)
-    return 1.0;
-  if (auto uniform = dyn_cast<quant::UniformQuantizedType>(quantised))
-    return uniform.getScale();
-  return op->emitOpError() << "cannot be lowered: parameter " << param.getName()
-                           << " has a scale for each axis or block, "
-                           << quantised;
-}
 
 //===----------------------------------------------------------------------===//
 // Kernels
@@ -165,6 +58,26 @@ static void storeSizes(ImplicitLocOpBuilder &b, Value memref, Value row) {
               arith::IndexCastOp::create(b, b.getI64Type(),
                                          memref::DimOp::create(b, memref, i)),
               row, i ? kColumns : kRows);
+}
+
+/// The scales of an axis, constants of the module.
+static void storeScales(ImplicitLocOpBuilder &b, const Quantum &quantum,
+                        unsigned number, Value row) {
+  auto type =
+      RankedTensorType::get({int64_t(quantum.scales.size())}, b.getF32Type());
+  OpBuilder::InsertionGuard guard(b);
+  Block::iterator at = b.getInsertionPoint();
+  Block *block = b.getInsertionBlock();
+  b.setInsertionPointToStart(cast<ModuleOp>(getModule(b)).getBody());
+  auto global = LLVM::GlobalOp::create(
+      b, LLVM::LLVMArrayType::get(b.getF32Type(), quantum.scales.size()),
+      /*isConstant=*/true, LLVM::Linkage::Internal,
+      "es_scales" + std::to_string(number),
+      DenseElementsAttr::get(type, ArrayRef<float>(quantum.scales)));
+  b.setInsertionPoint(block, at);
+  storeWord(b, LLVM::AddressOfOp::create(b, global), row, kAxisScales);
+  storeWord(b, i64Constant(b, quantum.stride), row, kAxisStride);
+  storeWord(b, i64Constant(b, quantum.scales.size()), row, kAxisSize);
 }
 
 /// Kernels are functions of the module around, and are called.
@@ -218,39 +131,25 @@ static std::string toString(Type type) {
 // es.update
 //===----------------------------------------------------------------------===//
 
-static Config makeConfig(UpdateOp op) {
-  Config config;
-  config.kind = Config::Update;
-  config.noise = op.getNoise();
-  config.order = op.getOrder();
-  config.chunk = op.getChunk().value_or(1);
-  config.accumulator = op.getAccumulator();
-  config.optimizer = op.getOptimizer();
-  config.decay = op.getDecay();
-  config.rounding = op.getRounding();
-  config.fixed = op.getFixed();
-  config.maximize = op.getDirection() == Direction::maximize;
-  config.beta1 = op.getBeta1().convertToDouble();
-  config.beta2 = op.getBeta2().convertToDouble();
-  config.epsilon = op.getEpsilon().convertToDouble();
-  config.weightDecay = op.getWeightDecay().convertToDouble();
-  return config;
-}
-
 LogicalResult ConvertESToVectorPass::lower(UpdateOp op) {
   for (Value operand : op->getOperands())
     if (isa<ShapedType>(operand.getType()) && failed(checkBuffer(op, operand)))
       return failure();
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  UpdateScalars scalars(b, op);
   Lanes s(b, 1);
+  Value coefficients = getPointer(b, op.getCoefficients());
+  Value pairs = getCount(b, op.getCoefficients());
+  auto coefficientAt = [&](Value pair) {
+    return s.load(s.f32(), coefficients, pair);
+  };
+  UpdateScalars scalars(b, op, pairs, coefficientAt);
   auto branch = scf::IfOp::create(b, scalars.anyCoefficient(), false);
   b.setInsertionPointToStart(branch.thenBlock());
 
   Value step = createScratch(b, b.getI64Type(), kStepWords);
   storeWord(b, op.getKey(), step, kKey);
-  storeWord(b, getPointer(b, op.getCoefficients()), step, kCoefficients);
-  storeWord(b, getCount(b, op.getCoefficients()), step, kPairs);
+  storeWord(b, coefficients, step, kCoefficients);
+  storeWord(b, pairs, step, kPairs);
   if (op.getNumMoments() == 2) {
     storeWord(b, scalars.getCorrection(op.getBeta1().convertToDouble()), step,
               kCorrection1);
@@ -259,20 +158,34 @@ LogicalResult ConvertESToVectorPass::lower(UpdateOp op) {
   }
 
   // Kernels, in the order of their first parameter.
-  llvm::MapVector<std::pair<Type, unsigned>, Group> groups;
-  unsigned nextState = 0;
+  llvm::MapVector<StringRef, Group> groups;
+  SmallVector<Quantum> quanta;
   SmallVector<unsigned> states;
+  unsigned nextState = 0;
   for (auto [index, value] : llvm::enumerate(op.getParameters())) {
-    Type element = cast<MemRefType>(value.getType()).getElementType();
-    bool lowRank = op.getRank() && isMatrix(value);
-    Group &group = groups[{element, lowRank}];
-    group.parameters.push_back(index);
-    group.config = makeConfig(op);
-    group.config.element = element;
-    group.config.rank = lowRank ? op.getRank() : 0;
-    group.config.name = "es_update" + std::to_string(count) + "_" +
-                        toString(element) + (lowRank ? "_low_rank" : "");
+    FailureOr<Quantum> quantum =
+        getQuantum(op, op.getParam(index), cast<ShapedType>(value.getType()));
+    if (failed(quantum))
+      return failure();
+    quanta.push_back(*quantum);
     states.push_back(nextState);
+    Config config = makeConfig(op);
+    config.element = getElementTypeOrSelf(value.getType());
+    config.rank = isMatrix(value) ? op.getRank() : 0;
+    // A threshold is the same whatever the scale.
+    config.perAxis = quantum->axis && config.fixed != FixedRounding::threshold;
+    if (op.getNumMoments())
+      config.moment = getElementTypeOrSelf(op.getStates()[nextState].getType());
+    config.name =
+        "es_update" + std::to_string(count) + "_" + toString(config.element) +
+        (config.hasHalfMoments() ? "_" + toString(config.moment) : "") +
+        (config.perAxis ? "_axis" : "") + (config.rank ? "_low_rank" : "");
+    if (failed(setTile(config, op)))
+      return failure();
+    StringRef key = StringAttr::get(op.getContext(), config.name).getValue();
+    Group &group = groups[key];
+    group.config = config;
+    group.parameters.push_back(index);
     nextState += op.getNumStatesOf(index);
   }
   ++count;
@@ -280,9 +193,7 @@ LogicalResult ConvertESToVectorPass::lower(UpdateOp op) {
   std::map<std::pair<double, bool>, Value> scales;
   for (auto &entry : groups) {
     Group &group = entry.second;
-    bool lowRank = entry.first.second;
-    if (failed(setTile(group.config, op)))
-      return failure();
+    bool lowRank = group.config.rank;
     Value rows =
         createScratch(b, b.getI64Type(), kRowWords * group.parameters.size());
     Value threshold;
@@ -317,12 +228,15 @@ LogicalResult ConvertESToVectorPass::lower(UpdateOp op) {
                 row, kLrDecay);
       if (!group.config.isInteger())
         continue;
-      FailureOr<double> quantum = getQuantum(op, op.getParam(index));
-      if (failed(quantum))
-        return failure();
-      storeWord(b,
-                threshold ? threshold : s.div(alpha, s.real(float(*quantum))),
-                row, kStep);
+      const Quantum &quantum = quanta[index];
+      if (threshold) {
+        storeWord(b, threshold, row, kStep);
+      } else if (quantum.axis) {
+        storeWord(b, alpha, row, kStep);
+        storeScales(b, quantum, scaleCount++, row);
+      } else {
+        storeWord(b, s.div(alpha, s.real(float(quantum.scale))), row, kStep);
+      }
     }
     func::CallOp::create(
         b, createKernel(b, group.config),
@@ -353,15 +267,19 @@ LogicalResult ConvertESToVectorPass::lower(PerturbOp op) {
     config.name += "_rank" + std::to_string(config.rank);
   if (failed(setTile(config, op)))
     return failure();
-  FailureOr<double> quantum = getQuantum(op, op.getParam());
+  FailureOr<Quantum> quantum = getQuantum(
+      op, op.getParam(), cast<ShapedType>(op.getParameter().getType()));
   if (failed(quantum))
     return failure();
+  config.perAxis = quantum->axis.has_value();
+  if (config.perAxis)
+    config.name += "_axis";
 
   Value member = arith::IndexCastOp::create(b, b.getI64Type(), op.getMember());
   FloatAttr own = op.getParam().getSigma();
   float sigma = own ? own.getValueAsDouble() : op.getSigma().convertToDouble();
-  if (config.isInteger())
-    sigma = sigma / float(*quantum);
+  if (config.isInteger() && !config.perAxis)
+    sigma = sigma / float(quantum->scale);
   Value scale = s.real(sigma), pair = member;
   if (op.getAntithetic()) {
     Value one = i64Constant(b, 1);
@@ -380,10 +298,11 @@ LogicalResult ConvertESToVectorPass::lower(PerturbOp op) {
     storeSizes(b, op.getParameter(), row);
   storeWord(b, i64Constant(b, op.getParam().getEffectiveId()), row, kId);
   storeWord(b, scale, row, kScale);
+  if (config.perAxis)
+    storeScales(b, *quantum, scaleCount++, row);
   // All perturbations of one kind share a kernel.
-  auto kernel =
-      cast<ModuleOp>(getModule(b)).lookupSymbol<func::FuncOp>(config.name +
-                                                              "_all");
+  auto kernel = cast<ModuleOp>(getModule(b))
+                    .lookupSymbol<func::FuncOp>(config.name + "_all");
   if (!kernel)
     kernel = createKernel(b, config);
   func::CallOp::create(b, kernel, ValueRange{row, i64Constant(b, 1), step});

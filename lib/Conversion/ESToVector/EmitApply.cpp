@@ -5,35 +5,38 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kernel.h"
+#include "Access.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace mlir::es;
 using namespace mlir::es::kernel;
+using namespace mlir::es::noise;
 
 namespace {
-/// The elements from `index` of a tile on, in lanes.
+/// Rule and store of the elements that `access` finds.
 struct ApplyEmitter {
   const Lanes &l;
   const Config &config;
-  const Tile &tile;
-  Value index, element, randomIndex;
+  Access &access;
 
-  Value pointer(RowWord word) const {
-    return loadWord(l.b, tile.row.getType(), tile.row, word);
-  }
   /// A scalar of the row or the step in every lane, as `type`.
-  Value scalar(Value base, int64_t word, Type type) const {
-    Value value = loadWord(l.b, l.f32(), base, word);
+  Value spread(Value value, Type type) const {
     if (type != l.f32())
       value = arith::ExtFOp::create(l.b, type, value);
     return l.splat(value);
   }
+  Value row(RowWord word, Type type) const {
+    return spread(access.rowScalar(word), type);
+  }
+  Value step(StepWord word, Type type) const {
+    return spread(access.stepScalar(word), type);
+  }
   Value sum() const;
+  Value loadMoment(RowWord word, Type type) const;
+  void storeMoment(Value value, RowWord word, Purpose purpose) const;
   Value applyRule(Value theta, Value sum) const;
-  Value roundHalf(Value value) const;
   void storeInteger(Value change, Value theta, RowWord out) const;
   Value loadHalf(RowWord word) const;
   void storeHalf(Value bits, RowWord word) const;
@@ -45,47 +48,10 @@ struct ApplyEmitter {
 } // namespace
 
 Value ApplyEmitter::sum() const {
-  Type type = getSumType(l.b, config);
-  Value value = l.load(type, tile.sums, index);
-  return isa<FloatType>(type) ? value : l.toFloat(value);
-}
-
-//===----------------------------------------------------------------------===//
-// The rule
-//===----------------------------------------------------------------------===//
-
-Value ApplyEmitter::applyRule(Value theta, Value sum) const {
-  Type type = getElementTypeOrSelf(theta.getType());
-  auto row = [&](RowWord word) { return scalar(tile.row, word, type); };
-  auto constant = [&](double value) { return l.real(float(value), type); };
-  if (type != l.f32())
-    sum = arith::ExtFOp::create(l.b, l.of(type), sum);
-  if (config.decay == DecayKind::decoupled)
-    theta = l.fma(l.neg(row(kLrDecay)), theta, theta);
-  bool coupled = config.decay == DecayKind::coupled;
-  if (config.optimizer == OptimizerKind::sgd && !coupled)
-    return l.fma(row(kAlpha), sum, theta);
-  Value g = l.mul(row(kScale), sum);
-  if (coupled)
-    g = l.fma(constant(-config.weightDecay), theta, g);
-  if (config.optimizer == OptimizerKind::sgd)
-    return l.fma(row(kLr), g, theta);
-  Value m = l.load(type, pointer(kMoment1), element);
-  if (config.optimizer == OptimizerKind::momentum) {
-    m = l.fma(constant(config.beta1), m, g);
-    l.store(m, pointer(kMoment1), element);
-    return l.fma(row(kLr), m, theta);
-  }
-  Value v = l.load(type, pointer(kMoment2), element);
-  Value rest2 = constant(1.0 - config.beta2);
-  m = l.fma(constant(config.beta1), m, l.mul(constant(1.0 - config.beta1), g));
-  v = l.fma(constant(config.beta2), v, l.mul(l.mul(rest2, g), g));
-  l.store(m, pointer(kMoment1), element);
-  l.store(v, pointer(kMoment2), element);
-  Value direction =
-      l.mul(row(kLr), l.mul(m, scalar(tile.step, kCorrection1, type)));
-  Value root = l.sqrt(l.mul(v, scalar(tile.step, kCorrection2, type)));
-  return l.add(theta, l.div(direction, l.add(root, constant(config.epsilon))));
+  Value value = access.sum();
+  return isa<FloatType>(getElementTypeOrSelf(value.getType()))
+             ? value
+             : l.toFloat(value);
 }
 
 //===----------------------------------------------------------------------===//
@@ -157,18 +123,70 @@ static Value widenHalf(const Lanes &l, Type element, Value half) {
   return l.bitcast(l.shl(l.zext(half, 32), 16), l.f32());
 }
 
+//===----------------------------------------------------------------------===//
+// The rule
+//===----------------------------------------------------------------------===//
+
+/// The rule goes on with the moment before it is rounded.
+Value ApplyEmitter::loadMoment(RowWord word, Type type) const {
+  if (config.hasHalfMoments())
+    return widenHalf(l, config.moment, access.load(word, l.i(16)));
+  return access.load(word, type);
+}
+
+void ApplyEmitter::storeMoment(Value value, RowWord word,
+                               Purpose purpose) const {
+  if (!config.hasHalfMoments())
+    return access.store(word, value);
+  Value bits = roundAtRandom(l, config.moment, value, access.random(purpose));
+  access.store(word, l.trunc(bits, 16));
+}
+
+Value ApplyEmitter::applyRule(Value theta, Value sum) const {
+  Type type = getElementTypeOrSelf(theta.getType());
+  auto row = [&](RowWord word) { return this->row(word, type); };
+  auto constant = [&](double value) { return l.real(float(value), type); };
+  if (type != l.f32())
+    sum = arith::ExtFOp::create(l.b, l.of(type), sum);
+  if (config.decay == DecayKind::decoupled)
+    theta = l.fma(l.neg(row(kLrDecay)), theta, theta);
+  bool coupled = config.decay == DecayKind::coupled;
+  if (config.optimizer == OptimizerKind::sgd && !coupled)
+    return l.fma(row(kAlpha), sum, theta);
+  Value g = l.mul(row(kScale), sum);
+  if (coupled)
+    g = l.fma(constant(-config.weightDecay), theta, g);
+  if (config.optimizer == OptimizerKind::sgd)
+    return l.fma(row(kLr), g, theta);
+  Value m = loadMoment(kMoment1, type);
+  if (config.optimizer == OptimizerKind::momentum) {
+    m = l.fma(constant(config.beta1), m, g);
+    storeMoment(m, kMoment1, kRoundMoment1);
+    return l.fma(row(kLr), m, theta);
+  }
+  Value v = loadMoment(kMoment2, type);
+  Value rest2 = constant(1.0 - config.beta2);
+  m = l.fma(constant(config.beta1), m, l.mul(constant(1.0 - config.beta1), g));
+  v = l.fma(constant(config.beta2), v, l.mul(l.mul(rest2, g), g));
+  storeMoment(m, kMoment1, kRoundMoment1);
+  storeMoment(v, kMoment2, kRoundMoment2);
+  Value direction = l.mul(row(kLr), l.mul(m, step(kCorrection1, type)));
+  Value root = l.sqrt(l.mul(v, step(kCorrection2, type)));
+  return l.add(theta, l.div(direction, l.add(root, constant(config.epsilon))));
+}
+
 Value ApplyEmitter::loadHalf(RowWord word) const {
-  return widenHalf(l, config.element, l.load(l.i(16), pointer(word), element));
+  return widenHalf(l, config.element, access.load(word, l.i(16)));
 }
 
 void ApplyEmitter::storeHalf(Value bits, RowWord word) const {
-  l.store(l.trunc(bits, 16), pointer(word), element);
+  access.store(word, l.trunc(bits, 16));
 }
 
 void ApplyEmitter::updateHalf() const {
   Value theta;
   if (config.rounding == Rounding::master)
-    theta = l.load(l.f32(), pointer(kCompanion), element);
+    theta = access.load(kCompanion, l.f32());
   else
     theta = loadHalf(kData);
   if (config.rounding == Rounding::compensated)
@@ -176,11 +194,11 @@ void ApplyEmitter::updateHalf() const {
   Value value = applyRule(theta, sum());
   Value bits = config.rounding == Rounding::stochastic
                    ? roundAtRandom(l, config.element, value,
-                                   l.load(l.i(32), tile.random, randomIndex))
+                                   access.random(kRoundParameter))
                    : roundToNearest(l, config.element, value);
   storeHalf(bits, kData);
   if (config.rounding == Rounding::master)
-    l.store(value, pointer(kCompanion), element);
+    access.store(kCompanion, value);
   if (config.rounding == Rounding::compensated) {
     Value lost = l.sub(value, widenHalf(l, config.element, l.trunc(bits, 16)));
     storeHalf(roundToNearest(l, config.element, lost), kCompanion);
@@ -205,18 +223,18 @@ void ApplyEmitter::storeInteger(Value change, Value theta, RowWord out) const {
   Value value = l.add(l.sext(theta, wide), l.toInt(change, wide));
   value = arith::MinSIOp::create(l.b, value, l.whole(most, wide));
   value = arith::MaxSIOp::create(l.b, value, l.whole(-most - 1, wide));
-  l.store(l.trunc(value, bits), pointer(out), element);
+  access.store(out, l.trunc(value, bits));
 }
 
 void ApplyEmitter::updateInteger() const {
-  Value theta = l.load(config.element, pointer(kData), element);
+  Value theta = access.load(kData, config.element);
   Value total = sum(), zero = l.real(0.0), half = l.real(0.5);
-  Value step = scalar(tile.row, kStep, l.f32());
+  Value step = row(kStep, l.f32());
   switch (config.fixed) {
   case FixedRounding::nearest:
     return storeInteger(l.floor(l.add(l.mul(step, total), half)), theta, kData);
   case FixedRounding::stochastic: {
-    Value random = l.toFloat(l.load(l.i(32), tile.random, randomIndex));
+    Value random = l.toFloat(access.random(kRoundParameter));
     Value chance = l.mul(random, l.real(0x1p-16));
     return storeInteger(l.floor(l.fma(step, total, chance)), theta, kData);
   }
@@ -229,11 +247,11 @@ void ApplyEmitter::updateInteger() const {
     return storeInteger(l.select(reaches, sign, zero), theta, kData);
   }
   case FixedRounding::error_feedback: {
-    Value left = l.load(l.f32(), pointer(kCompanion), element);
+    Value left = access.load(kCompanion, l.f32());
     Value wanted = l.fma(step, total, left);
     Value change = l.floor(l.add(wanted, half));
     storeInteger(change, theta, kData);
-    l.store(l.sub(wanted, change), pointer(kCompanion), element);
+    access.store(kCompanion, l.sub(wanted, change));
     return;
   }
   }
@@ -248,36 +266,36 @@ void ApplyEmitter::update() const {
     return updateInteger();
   if (config.isHalf())
     return updateHalf();
-  Value theta = l.load(config.element, pointer(kData), element);
-  l.store(applyRule(theta, sum()), pointer(kData), element);
+  Value theta = access.load(kData, config.element);
+  access.store(kData, applyRule(theta, sum()));
 }
 
 void ApplyEmitter::perturb() const {
-  Value eps = l.load(l.f32(), tile.sums, index);
+  Value eps = sum();
   if (config.rank)
     eps = l.mul(eps, l.real(float(1.0 / std::sqrt(double(config.rank)))));
   if (config.isInteger()) {
-    Value theta = l.load(config.element, pointer(kData), element);
-    Value change = l.mul(scalar(tile.row, kScale, l.f32()), eps);
+    Value theta = access.load(kData, config.element);
+    Value change = l.mul(row(kScale, l.f32()), eps);
     Value size = l.floor(l.add(l.abs(change), l.real(0.5)));
     Value negative = l.cmp(arith::CmpFPredicate::OLT, change, l.real(0.0));
     return storeInteger(l.select(negative, l.neg(size), size), theta, kOut);
   }
   if (config.isHalf()) {
-    Value sigma = scalar(tile.row, kScale, l.f32());
+    Value sigma = row(kScale, l.f32());
     Value value = l.fma(sigma, eps, loadHalf(kData));
     return storeHalf(roundToNearest(l, config.element, value), kOut);
   }
-  Value theta = l.load(config.element, pointer(kData), element);
-  Value sigma = scalar(tile.row, kScale, config.element);
+  Value theta = access.load(kData, config.element);
+  Value sigma = row(kScale, config.element);
   if (config.element != l.f32())
     eps = arith::ExtFOp::create(l.b, l.of(config.element), eps);
-  l.store(l.fma(sigma, eps, theta), pointer(kOut), element);
+  access.store(kOut, l.fma(sigma, eps, theta));
 }
 
 void mlir::es::kernel::emitApply(const Lanes &l, const Config &config,
-                                 const Tile &tile, const Place &place) {
-  ApplyEmitter emitter{l, config, tile, place.sum, place.element, place.random};
+                                 Access &access) {
+  ApplyEmitter emitter{l, config, access};
   if (config.kind == Config::Perturb)
     emitter.perturb();
   else

@@ -225,11 +225,13 @@ void mlir::es::kernel::emitRandomBits(ImplicitLocOpBuilder &b,
   layout.noise = NoiseKind::normal16;
   SumEmitter emitter(b, layout, tile);
   Lanes l = emitter.lanes(), s(b, 1);
-  emitter.forEachBlock(
-      kRoundParameter, i64Constant(b, kNoPair),
-      [&](Value at, ArrayRef<Value> words) {
-        emitRoundingBits(l, words, [&](unsigned k, Value bits) {
-          l.store(bits, tile.random, s.add(at, s.whole(16 * k, 64)));
+  for (auto [purpose, out] :
+       llvm::zip_equal(config.getRandomPurposes(), tile.random))
+    emitter.forEachBlock(
+        purpose, i64Constant(b, kNoPair),
+        [&, out = out](Value at, ArrayRef<Value> words) {
+          emitRoundingBits(l, words, [&](unsigned k, Value bits) {
+            l.store(bits, out, s.add(at, s.whole(16 * k, 64)));
+          });
         });
-      });
 }

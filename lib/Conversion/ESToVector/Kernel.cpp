@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kernel.h"
+#include "Access.h"
 #include "Shaping.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -38,15 +38,95 @@ static func::FuncOp createFunction(ImplicitLocOpBuilder &b, StringRef name,
   return func;
 }
 
+SmallVector<noise::Purpose> Config::getRandomPurposes() const {
+  SmallVector<noise::Purpose> purposes;
+  if (kind != Update)
+    return purposes;
+  if ((isHalf() && rounding == Rounding::stochastic) ||
+      (isInteger() && fixed == FixedRounding::stochastic))
+    purposes.push_back(noise::kRoundParameter);
+  if (!hasHalfMoments())
+    return purposes;
+  purposes.push_back(noise::kRoundMoment1);
+  if (optimizer != OptimizerKind::momentum)
+    purposes.push_back(noise::kRoundMoment2);
+  return purposes;
+}
+
+namespace {
+/// Elements of tensors in memory from `element` on; their sums and random bits
+/// are in the tile's arrays.
+struct MemoryAccess final : Access {
+  MemoryAccess(const Lanes &l, const Config &config, const Tile &tile,
+               Value sumIndex, Value element, Value randomIndex)
+      : l(l), config(config), tile(tile), sumIndex(sumIndex), element(element),
+        randomIndex(randomIndex) {}
+
+  Value rowScalar(RowWord word) override {
+    Value value = loadWord(l.b, l.f32(), tile.row, word);
+    bool scaled = word == (config.kind == Config::Update ? kStep : kScale);
+    if (!config.perAxis || !scaled)
+      return value;
+    Lanes s(l.b, 1);
+    Value stride = loadWord(l.b, l.b.getI64Type(), tile.row, kAxisStride);
+    Value size = loadWord(l.b, l.b.getI64Type(), tile.row, kAxisSize);
+    Value index = arith::RemUIOp::create(
+        l.b, arith::DivUIOp::create(l.b, element, stride), size);
+    return s.div(value, s.load(s.f32(), pointer(kAxisScales), index));
+  }
+  Value stepScalar(StepWord word) override {
+    return loadWord(l.b, l.f32(), tile.step, word);
+  }
+  Value load(RowWord tensor, Type type) override {
+    return l.load(type, pointer(tensor), element);
+  }
+  void store(RowWord tensor, Value value) override {
+    l.store(value, pointer(tensor), element);
+  }
+  Value sum() override {
+    return l.load(getSumType(l.b, config), tile.sums, sumIndex);
+  }
+  Value random(noise::Purpose purpose) override {
+    SmallVector<noise::Purpose> purposes = config.getRandomPurposes();
+    size_t place = llvm::find(purposes, purpose) - purposes.begin();
+    return l.load(l.i(32), tile.random[place], randomIndex);
+  }
+
+private:
+  Value pointer(RowWord word) {
+    return loadWord(l.b, tile.row.getType(), tile.row, word);
+  }
+
+  const Lanes &l;
+  const Config &config;
+  const Tile &tile;
+  Value sumIndex, element, randomIndex;
+};
+} // namespace
+
+static void applyAt(const Lanes &l, const Config &config, const Tile &tile,
+                    Value sumIndex, Value element, Value randomIndex) {
+  MemoryAccess access(l, config, tile, sumIndex, element, randomIndex);
+  emitApply(l, config, access);
+}
+
 /// Lanes from 0 to \p count, then one at a time.
 static void forLanes(ImplicitLocOpBuilder &b, const Config &config, Value count,
                      llvm::function_ref<void(const Lanes &, Value)> body) {
-  Lanes s(b, 1), l(b, config.width);
+  // Scales of an axis differ from element to element.
+  unsigned width = config.perAxis ? 1 : config.width;
+  Lanes s(b, 1), l(b, width);
   Value zero = i64Constant(b, 0);
-  Value whole = s.band(count, s.whole(-int64_t(config.width), 64));
-  loop(b, zero, whole, config.width, [&](Value i) { body(l, i); });
-  if (config.width > 1)
+  Value whole = s.band(count, s.whole(-int64_t(width), 64));
+  loop(b, zero, whole, width, [&](Value i) { body(l, i); });
+  if (width > 1)
     loop(b, whole, count, 1, [&](Value i) { body(s, i); });
+}
+
+static void createRandom(ImplicitLocOpBuilder &b, const Config &config,
+                         Tile &tile, int64_t count) {
+  for (size_t i = 0; i < config.getRandomPurposes().size(); ++i)
+    tile.random.push_back(createScratch(b, b.getI32Type(), count));
 }
 
 /// Consecutive elements.
@@ -62,12 +142,10 @@ static void emitLinearTile(ImplicitLocOpBuilder &b, const Config &config,
   int64_t padded = llvm::alignTo(elements, 128);
   tile.sums = createScratch(b, getSumType(b, config), padded);
   emitSums(b, config, tile);
-  if (config.isStochastic()) {
-    tile.random = createScratch(b, b.getI32Type(), padded);
-    emitRandomBits(b, config, tile);
-  }
+  createRandom(b, config, tile, padded);
+  emitRandomBits(b, config, tile);
   forLanes(b, config, tile.count, [&](const Lanes &l, Value i) {
-    emitApply(l, config, tile, {i, s.add(tile.first, i), i});
+    applyAt(l, config, tile, i, s.add(tile.first, i), i);
   });
 }
 
@@ -87,13 +165,12 @@ static void emitBlockTile(ImplicitLocOpBuilder &b, const Config &config,
       arith::MinSIOp::create(b, s.sub(columns, tile.firstColumn), width);
   tile.sums = createScratch(b, getSumType(b, config), config.getTileElements());
   emitSums(b, config, tile);
-  if (config.isStochastic())
-    tile.random = createScratch(b, b.getI32Type(), kBlockColumns + 256);
+  createRandom(b, config, tile, kBlockColumns + 256);
   loop(b, i64Constant(b, 0), tile.rows, 1, [&](Value i) {
     Value first =
         s.add(s.mul(s.add(tile.firstRow, i), columns), tile.firstColumn);
     Value offset = i64Constant(b, 0);
-    if (config.isStochastic()) {
+    if (!tile.random.empty()) {
       // The runs that the row's elements are in.
       Tile row = tile;
       offset = s.band(first, s.whole(127, 64));
@@ -103,8 +180,8 @@ static void emitBlockTile(ImplicitLocOpBuilder &b, const Config &config,
     }
     Value sums = s.mul(i, width);
     forLanes(b, config, tile.columns, [&](const Lanes &l, Value j) {
-      emitApply(l, config, tile,
-                {s.add(sums, j), s.add(first, j), s.add(offset, j)});
+      applyAt(l, config, tile, s.add(sums, j), s.add(first, j),
+              s.add(offset, j));
     });
   });
 }
@@ -221,8 +298,8 @@ func::FuncOp mlir::es::kernel::createLoopFunction(ImplicitLocOpBuilder &b,
   b.setInsertionPointToStart(&func.getBody().front());
   Lanes s(b, 1);
   Value zero = i64Constant(b, 0), rows = func.getArgument(0);
-  Value total =
-      fold(b, zero, func.getArgument(1), zero, [&](Value index, ValueRange sum) {
+  Value total = fold(
+      b, zero, func.getArgument(1), zero, [&](Value index, ValueRange sum) {
         Value row = elementPtr(b, b.getI64Type(), rows,
                                s.mul(index, s.whole(kRowWords, 64)));
         return SmallVector<Value>{s.add(sum[0], countTiles(b, config, row))};

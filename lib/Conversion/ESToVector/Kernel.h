@@ -15,6 +15,7 @@
 #define ES_LIB_CONVERSION_ESTOVECTOR_KERNEL_H
 
 #include "EmitNoise.h"
+#include "es/Reference/NoiseVersion1.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::es::kernel {
@@ -27,6 +28,10 @@ struct Config {
   enum Kind { Update, Perturb } kind = Update;
   std::string name;
   Type element;
+  /// Of the moments of the rule; 16 bits are rounded at random.
+  Type moment;
+  /// A scale for each index along an axis, of integers.
+  bool perAxis = false;
   NoiseKind noise = NoiseKind::normal16;
   /// 0 is full rank, and so is every tensor that is no matrix.
   unsigned rank = 0;
@@ -47,12 +52,11 @@ struct Config {
 
   bool isHalf() const { return isa<BFloat16Type, Float16Type>(element); }
   bool isInteger() const { return isa<IntegerType>(element); }
-  /// Whether the store reads random bits.
-  bool isStochastic() const {
-    return kind == Update &&
-           ((isHalf() && rounding == Rounding::stochastic) ||
-            (isInteger() && fixed == FixedRounding::stochastic));
+  bool hasHalfMoments() const {
+    return isa_and_present<BFloat16Type, Float16Type>(moment);
   }
+  /// What the store reads random bits for.
+  SmallVector<noise::Purpose> getRandomPurposes() const;
   int64_t getRunElements() const { return 16 * getSamplesPerBlock(noise); }
   int64_t getTileElements() const {
     return rank ? kBlockRows * kBlockColumns : tileRuns * getRunElements();
@@ -79,6 +83,10 @@ enum RowWord : int64_t {
   kColumns,
   /// Where a perturbation goes.
   kOut,
+  /// f32 scales, elements from one index of their axis to the next, indices.
+  kAxisScales,
+  kAxisStride,
+  kAxisSize,
   kRowWords
 };
 
@@ -99,8 +107,9 @@ struct Tile {
   Value row, step, first, count;
   /// Of a block of a matrix, which has rows of kBlockColumns sums.
   Value firstRow, firstColumn, rows, columns;
-  /// Sums (or samples), and random bits where the store reads them.
-  Value sums, random;
+  /// Sums (or samples), and random bits for each purpose that the store has.
+  Value sums;
+  SmallVector<Value> random;
 };
 
 /// Zeroes `tile.sums` and adds the terms of all pairs, or fills it with the
@@ -108,20 +117,13 @@ struct Tile {
 void emitSums(ImplicitLocOpBuilder &b, const Config &config, const Tile &tile);
 /// The type of an element of `tile.sums`.
 Type getSumType(ImplicitLocOpBuilder &b, const Config &config);
-/// The random bits of elements from tile.first on, tile.count of them.
+/// The random bits of elements from tile.first on, tile.count of them, for each
+/// purpose.
 void emitRandomBits(ImplicitLocOpBuilder &b, const Config &config,
                     const Tile &tile);
 /// Adds the terms of pairs [from, to), of low rank, to the sums of a block.
 void addLowRankPairs(ImplicitLocOpBuilder &b, const Config &config,
                      const Tile &tile, Value from, Value to);
-
-/// Where lanes start: in the sums, in the parameter, in the random bits.
-struct Place {
-  Value sum, element, random;
-};
-/// Rule and store of the elements of lanes.
-void emitApply(const Lanes &l, const Config &config, const Tile &tile,
-               const Place &place);
 
 /// func @name(row, step, tile): one tile of one parameter.
 func::FuncOp createTileFunction(ImplicitLocOpBuilder &b, const Config &config);

@@ -96,9 +96,25 @@ func.func @no_state_of_sgd(%w: tensor<4xf32>, %s: tensor<4xf32>, %key: i64, %c: 
 
 // -----
 
-func.func @no_half_moments(%w: tensor<4xbf16>, %s: tensor<4xf32>, %key: i64, %c: tensor<8xf32>, %n: i64, %u: f64) {
-  // expected-error@+1 {{(U5) expects a state of 'f32' for 'tensor<4xbf16>', got 'tensor<4xbf16>'}}
-  %0:2 = es.update momentum maximize normal16 key(%key) weights(%c, %n, %u : tensor<8xf32>) params(%w : tensor<4xbf16>) as [#es.param<trainable "w">] states(%w : tensor<4xbf16>)
+func.func @no_wide_moments(%w: tensor<4xbf16>, %s: tensor<4xf64>, %key: i64, %c: tensor<8xf32>, %n: i64, %u: f64) {
+  // expected-error@+1 {{(U5) expects a state of 'f32' for 'tensor<4xbf16>', got 'tensor<4xf64>'}}
+  %0:2 = es.update momentum maximize normal16 key(%key) weights(%c, %n, %u : tensor<8xf32>) params(%w : tensor<4xbf16>) as [#es.param<trainable "w">] states(%s : tensor<4xf64>)
+  return
+}
+
+// -----
+
+func.func @no_mixed_moments(%w: tensor<4xf32>, %m: tensor<4xbf16>, %v: tensor<4xf32>, %t: i64, %key: i64, %c: tensor<8xf32>, %n: i64, %u: f64) {
+  // expected-error@+1 {{(U5) expects a state of 'bf16' for 'tensor<4xf32>', got 'tensor<4xf32>'}}
+  %0:3 = es.update adam maximize normal16 key(%key) weights(%c, %n, %u : tensor<8xf32>) step(%t) params(%w : tensor<4xf32>) as [#es.param<trainable "w">] states(%m, %v : tensor<4xbf16>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @no_narrow_moments_of_f64(%w: tensor<4xf64>, %m: tensor<4xbf16>, %key: i64, %c: tensor<8xf32>, %n: i64, %u: f64) {
+  // expected-error@+1 {{(U5) expects a state of 'f64' for 'tensor<4xf64>', got 'tensor<4xbf16>'}}
+  %0:2 = es.update momentum maximize normal16 key(%key) weights(%c, %n, %u : tensor<8xf32>) params(%w : tensor<4xf64>) as [#es.param<trainable "w">] states(%m : tensor<4xbf16>)
   return
 }
 

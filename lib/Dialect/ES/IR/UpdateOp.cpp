@@ -83,11 +83,22 @@ unsigned UpdateOp::getNumStatesOf(unsigned index) {
       .size();
 }
 
+/// A parameter's moments are of the type of the first, which may have 16 bits.
+static Type getMomentElement(UpdateOp op, Type usual, size_t first) {
+  if (isa<Float64Type>(usual) || first >= op.getStates().size())
+    return usual;
+  Type own = getElementTypeOrSelf(op.getStates()[first].getType());
+  return isHalf(own) ? own : usual;
+}
+
 static LogicalResult verifyStates(UpdateOp op) {
   size_t next = 0;
   for (Value parameter : op.getParameters()) {
     auto type = cast<ShapedType>(parameter.getType());
-    for (Type element : getStateElements(op, type.getElementType())) {
+    SmallVector<Type> elements = getStateElements(op, type.getElementType());
+    for (unsigned i = 0, first = next; i < op.getNumMoments(); ++i)
+      elements[i] = getMomentElement(op, elements[i], first);
+    for (Type element : elements) {
       if (next == op.getStates().size())
         return op.emitOpError()
                << "(U5) expects a state of " << element << " for " << type

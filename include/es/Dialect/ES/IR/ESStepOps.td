@@ -239,7 +239,9 @@ def ES_UpdateOp : ES_WriterOp<"update", [AttrSizedOperandSegments]> {
     If every coefficient is 0 nothing changes, states included.
 
     States, for each parameter in turn: the moments of the rule, f64 for f64 and
-    f32 for others; then, for floats of 16 bits, what was lost in rounding, in the
+    f32 for others, or all bf16 or all f16 where the parameter is not f64: computed
+    in f32 and rounded at random when stored, as nearest would lose every small
+    share of a new gradient; then, for floats of 16 bits, what was lost in rounding, in the
     parameter's type (`compensated`), or the parameter in f32 (`master`); for
     integers with `error_feedback` the f32 remainder. Integers step by
     floor(x + 1/2) (`nearest`), floor(x + random) (`stochastic`), both saturating,
