@@ -25,6 +25,7 @@ void mlir::es::buildToLLVMPipeline(OpPassManager &manager,
   kernels.tileSize = options.tileSize;
   kernels.threads = options.threads;
   manager.addPass(createConvertESToVector(kernels));
+  manager.addPass(createOrderLoops());
   manager.addPass(createConvertLinalgToLoopsPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

@@ -51,4 +51,25 @@ def ConvertESToVector : Pass<"convert-es-to-vector", "::mlir::ModuleOp"> {
     "omp::OpenMPDialect", "scf::SCFDialect", "vector::VectorDialect"];
 }
 
+def OrderLoops : Pass<"es-order-loops"> {
+  let summary = "move the loop over neighbouring elements inside that of a sum";
+  let description = [{
+    Structured ops whose innermost loop sums get the loop over the last dimension
+    of their result innermost, where each operand is read along it or not at all:
+    products of matrices and convolutions with the channels last. Every sum still
+    runs in the same order, so that the bits of the result are the same; the
+    innermost loop can be vectorised.
+
+    Example:
+
+    ```mlir
+    func.func @f(%a: memref<4x8xf32>, %b: memref<8x16xf32>, %c: memref<4x16xf32>) {
+      linalg.matmul ins(%a, %b : memref<4x8xf32>, memref<8x16xf32>) outs(%c : memref<4x16xf32>)
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["linalg::LinalgDialect"];
+}
+
 #endif // ES_CONVERSION_PASSES_TD
