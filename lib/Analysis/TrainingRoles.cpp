@@ -54,6 +54,9 @@ void mlir::es::assignTrainingRoles(MemoryProfile &profile) {
     } else if (auto perturb = dyn_cast<PerturbOp>(op)) {
       if (perturb.getPerturbed())
         assign(perturb.getPerturbed(), Role::Perturbation);
+    } else if (auto factors = dyn_cast<PerturbFactorsOp>(op)) {
+      for (Value factor : factors.getFactors())
+        assign(factor, Role::Perturbation);
     } else if (firstGradient < point && !isa<ReleaseOp>(op) &&
                !op->hasTrait<OpTrait::IsTerminator>()) {
       for (Value read : op->getOperands())

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "es/Training/EvolutionGraph.h"
+#include "LowRankProducts.h"
 #include "TrainingStep.h"
 
 #include "es/OpModel/RoleFacts.h"
@@ -43,8 +44,9 @@ private:
   void addStates();
   void createLoop(Value loss);
   Value perturb(OpBuilder &builder, Value parameter, ParamAttr param);
-  void perturbBeforeUses();
   void perturbAtStart();
+  void perturbInPlace();
+  void correctProducts();
   void storeFitness(Value loss);
   void update();
 
@@ -54,6 +56,8 @@ private:
   TrainingOptions lossOptions;
   /// Values that differ between members.
   llvm::DenseSet<Value> dependent;
+  /// Matrices whose products have corrections.
+  llvm::DenseSet<Value> corrected;
   Value seed, step, key;
   scf::ForOp loop;
 };
@@ -189,9 +193,20 @@ void EvolutionStep::addStates() {
     Type element = type.getElementType();
     if (!isa<Float64Type>(element))
       element = builder.getF32Type();
-    for (unsigned i = 0; i < count; ++i)
+    SmallVector<Type> states(count, element);
+    Type stored = type.getElementType();
+    if (isa<BFloat16Type, Float16Type>(stored)) {
+      if (evolution.rounding == Rounding::compensated)
+        states.push_back(stored);
+      else if (evolution.rounding == Rounding::master)
+        states.push_back(builder.getF32Type());
+    } else if (isa<IntegerType>(stored) &&
+               evolution.fixed == FixedRounding::error_feedback) {
+      states.push_back(builder.getF32Type());
+    }
+    for (auto [i, state] : llvm::enumerate(states))
       parameter.states.push_back(addArgument(
-          RankedTensorType::get(type.getShape(), element), Role::OptimizerState,
+          RankedTensorType::get(type.getShape(), state), Role::OptimizerState,
           parameter.info->name + ".state" + std::to_string(i), true));
     graph.func.setArgAttr(cast<BlockArgument>(parameter.value).getArgNumber(),
                           "bufferization.writable", builder.getBoolAttr(true));
@@ -221,15 +236,19 @@ void EvolutionStep::createLoop(Value loss) {
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
+  SmallVector<Value> carried = {fitness};
+  if (evolution.placement == PerturbPlacement::InPlace)
+    for (Parameter &parameter : parameters)
+      carried.push_back(asTensor(builder, parameter.value));
   loop = scf::ForOp::create(builder, loc, index(0), index(evolution.population),
-                            index(1), fitness);
+                            index(1), carried);
   if (evolution.inFlight > 1)
     loop->setAttr(kInFlightAttrName,
                   builder.getI64IntegerAttr(
                       std::min(evolution.inFlight, evolution.population)));
   OpBuilder inside = OpBuilder::atBlockEnd(loop.getBody());
   Operation *yield =
-      scf::YieldOp::create(inside, loc, loop.getRegionIterArg(0));
+      scf::YieldOp::create(inside, loc, loop.getRegionIterArgs());
   for (Operation *op : ops)
     op->moveBefore(yield);
 }
@@ -239,27 +258,11 @@ Value EvolutionStep::perturb(OpBuilder &builder, Value parameter,
   Location loc = parameter.getLoc();
   Value tensor = asTensor(builder, parameter);
   auto op = PerturbOp::create(
-      builder, loc, NoiseKind::normal16, tensor, param,
-      createEmpty(builder, tensor), key, loop.getInductionVar(),
-      llvm::APFloat(evolution.sigma), uint64_t(0), evolution.antithetic);
+      builder, loc, evolution.noise, tensor, param,
+      createEmpty(builder, tensor), key, loop.getInductionVar(), Value(),
+      Value(), llvm::APFloat(evolution.sigma), uint64_t(evolution.rank),
+      evolution.antithetic, /*undo=*/false);
   return castTo(builder, op.getPerturbed(), parameter.getType());
-}
-
-/// One perturbed parameter for each op that reads it.
-void EvolutionStep::perturbBeforeUses() {
-  for (Parameter &parameter : parameters) {
-    llvm::MapVector<Operation *, SmallVector<OpOperand *, 1>> uses;
-    for (OpOperand &use : parameter.value.getUses())
-      if (loop->isProperAncestor(use.getOwner()))
-        uses[use.getOwner()].push_back(&use);
-    for (auto &[user, operands] : uses) {
-      OpBuilder here(user);
-      Value perturbed =
-          perturb(here, parameter.value, getParam(parameter.value));
-      for (OpOperand *operand : operands)
-        operand->set(perturbed);
-    }
-  }
 }
 
 /// All of them, kept to the end of the member.
@@ -270,7 +273,7 @@ void EvolutionStep::perturbAtStart() {
     for (OpOperand &use : parameter.value.getUses())
       if (loop->isProperAncestor(use.getOwner()))
         uses.push_back(&use);
-    if (uses.empty())
+    if (uses.empty() || corrected.contains(parameter.value))
       continue;
     OpBuilder here = OpBuilder::atBlockBegin(loop.getBody());
     if (!copies.empty())
@@ -281,7 +284,75 @@ void EvolutionStep::perturbAtStart() {
     copies.push_back(perturbed);
   }
   OpBuilder end(loop.getBody()->getTerminator());
-  ReleaseOp::create(end, model->getLoc(), copies);
+  if (!copies.empty())
+    ReleaseOp::create(end, model->getLoc(), copies);
+}
+
+/// The loop carries the parameters; each member perturbs them and takes it
+/// back.
+void EvolutionStep::perturbInPlace() {
+  Operation *yield = loop.getBody()->getTerminator();
+  OpBuilder begin = OpBuilder::atBlockBegin(loop.getBody());
+  std::string rounded;
+  for (auto [index, parameter] : llvm::enumerate(parameters)) {
+    Location loc = parameter.value.getLoc();
+    ParamAttr param = getParam(parameter.value);
+    auto change = [&, this](OpBuilder &at, Value tensor, bool undo) -> Value {
+      return PerturbOp::create(at, loc, evolution.noise, tensor, param, tensor,
+                               key, loop.getInductionVar(), Value(), Value(),
+                               llvm::APFloat(evolution.sigma),
+                               uint64_t(evolution.rank), evolution.antithetic,
+                               undo)
+          .getPerturbed();
+    };
+    Value perturbed =
+        change(begin, loop.getRegionIterArg(index + 1), /*undo=*/false);
+    Value cast = castTo(begin, perturbed, parameter.value.getType());
+    parameter.value.replaceUsesWithIf(cast, [&](OpOperand &use) {
+      return loop->isProperAncestor(use.getOwner());
+    });
+    OpBuilder end(yield);
+    yield->setOperand(index + 1, change(end, perturbed, /*undo=*/true));
+    if (isa<FloatType>(getElementTypeOrSelf(perturbed.getType())))
+      rounded += (rounded.empty() ? "" : ", ") + parameter.info->name;
+  }
+  if (!rounded.empty())
+    graph.notes.push_back("perturbing in place and back rounds twice a member; "
+                          "these parameters drift: " +
+                          rounded);
+}
+
+/// Corrections in place of perturbed matrices, where every use of a parameter
+/// is a product of it.
+void EvolutionStep::correctProducts() {
+  std::string whole;
+  for (Parameter &parameter : parameters) {
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : parameter.value.getUses())
+      if (loop->isProperAncestor(use.getOwner()))
+        uses.push_back(&use);
+    LowRankNoise noise{
+        evolution.noise,        getParam(parameter.value), key,
+        loop.getInductionVar(), evolution.sigma,           evolution.rank,
+        evolution.antithetic};
+    auto type = dyn_cast<ShapedType>(parameter.value.getType());
+    bool isMatrix = type && type.hasRank() && type.getRank() == 2;
+    bool isCorrected = isMatrix && llvm::all_of(uses, [](OpOperand *use) {
+                         return canCorrectProduct(*use);
+                       });
+    if (isCorrected) {
+      for (OpOperand *use : uses)
+        correctProduct(*use, noise);
+      corrected.insert(parameter.value);
+      continue;
+    }
+    if (isMatrix)
+      whole += (whole.empty() ? "" : ", ") + parameter.info->name;
+  }
+  if (!whole.empty())
+    graph.notes.push_back("not only read by products, and so perturbed as a "
+                          "whole: " +
+                          whole);
 }
 
 /// The loss is the fitness.
@@ -322,13 +393,15 @@ void EvolutionStep::update() {
   Value empty = tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>{pairs},
                                         builder.getF32Type());
   auto shaped = ShapeFitnessOp::create(
-      builder, loc, Shaping::centered_rank, Direction::minimize, fitness, empty,
-      NanPolicy::error, evolution.antithetic, false);
+      builder, loc, evolution.shaping, evolution.direction, fitness, empty,
+      evolution.nan, evolution.antithetic, false);
   SmallVector<Value> tensors, states;
   SmallVector<Attribute> params;
   bool hasHalf = false, hasIntegers = false;
-  for (Parameter &parameter : parameters) {
-    tensors.push_back(asTensor(builder, parameter.value));
+  for (auto [index, parameter] : llvm::enumerate(parameters)) {
+    tensors.push_back(evolution.placement == PerturbPlacement::InPlace
+                          ? loop.getResult(index + 1)
+                          : asTensor(builder, parameter.value));
     llvm::append_range(states, parameter.states);
     params.push_back(getParam(parameter.value));
     Type element = getElementTypeOrSelf(tensors.back().getType());
@@ -338,15 +411,15 @@ void EvolutionStep::update() {
   auto number = [](double value) { return llvm::APFloat(value); };
   // To the nearest, steps far below a unit in the last place would be lost.
   auto op = UpdateOp::create(
-      builder, loc, evolution.optimizer, Direction::minimize,
-      NoiseKind::normal16, key, shaped.getCoefficients(), shaped.getMembers(),
-      shaped.getUnit(), readsStep(evolution.optimizer) ? step : Value(),
-      tensors, states, builder.getArrayAttr(params), number(evolution.sigma),
-      number(evolution.learningRate), uint64_t(0), ScaleKind::exact,
-      SumOrder::seq, IntegerAttr(), IntegerAttr(), Accumulator::s64,
-      hasHalf ? Rounding::stochastic : Rounding::nearest,
-      hasIntegers ? FixedRounding::stochastic : FixedRounding::nearest,
-      number(2.0), number(0.9), number(0.999), number(1e-8), number(0.0));
+      builder, loc, evolution.optimizer, evolution.direction, evolution.noise,
+      key, shaped.getCoefficients(), shaped.getMembers(), shaped.getUnit(),
+      readsStep(evolution.optimizer) ? step : Value(), tensors, states,
+      builder.getArrayAttr(params), number(evolution.sigma),
+      number(evolution.learningRate), uint64_t(evolution.rank),
+      ScaleKind::exact, SumOrder::seq, IntegerAttr(), IntegerAttr(),
+      Accumulator::s64, hasHalf ? evolution.rounding : Rounding::nearest,
+      hasIntegers ? evolution.fixed : FixedRounding::nearest, number(2.0),
+      number(0.9), number(0.999), number(1e-8), number(0.0));
   SmallVector<Value> results;
   for (auto [index, parameter] : llvm::enumerate(parameters))
     results.push_back(
@@ -377,10 +450,15 @@ FailureOr<TrainingGraph> EvolutionStep::build() {
   // What the model returned is no longer wanted.
   body().getTerminator()->setOperands({});
   createLoop(*loss);
-  if (evolution.placement == PerturbPlacement::Copy)
+  if (evolution.placement == PerturbPlacement::InPlace) {
+    perturbInPlace();
+  } else {
+    if (evolution.placement == PerturbPlacement::LowRank)
+      correctProducts();
     perturbAtStart();
-  else
-    perturbBeforeUses();
+    if (evolution.placement != PerturbPlacement::Copy)
+      sinkPerturbations(graph.func);
+  }
   storeFitness(*loss);
   update();
   return std::move(graph);

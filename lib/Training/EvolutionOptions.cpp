@@ -31,6 +31,51 @@ static llvm::Error parsePositive(StringRef flag, StringRef text,
                    "'");
 }
 
+/// Enumerations of up to eight cases, counted from 0.
+template <typename Enum>
+static llvm::Error parseEnum(StringRef flag, StringRef text,
+                             std::optional<Enum> (*symbolize)(StringRef),
+                             std::optional<Enum> (*get)(uint32_t),
+                             Enum &value) {
+  if (std::optional<Enum> known = symbolize(text)) {
+    value = *known;
+    return llvm::Error::success();
+  }
+  std::string names;
+  for (uint32_t i = 0; i < 8; ++i)
+    if (std::optional<Enum> known = get(i))
+      names += (names.empty() ? "" : ", ") + stringifyEnum(*known).str();
+  return makeError("--" + flag + " expects one of " + names + ", got '" + text +
+                   "'");
+}
+
+static llvm::Error parsePlacement(const RawEvolutionOptions &raw,
+                                  EvolutionOptions &options) {
+  if (raw.esPerturb == "copy")
+    options.placement = PerturbPlacement::Copy;
+  else if (raw.esPerturb == "inplace")
+    options.placement = PerturbPlacement::InPlace;
+  else if (raw.esPerturb == "low-rank")
+    options.placement = PerturbPlacement::LowRank;
+  else if (raw.esPerturb != "sunk")
+    return makeError("--es-perturb expects sunk, copy, inplace or low-rank, "
+                     "got '" +
+                     raw.esPerturb + "'");
+  bool isLowRank = options.placement == PerturbPlacement::LowRank;
+  options.rank = isLowRank ? 1 : 0;
+  constexpr unsigned kMost = 1 << 12;
+  if (!raw.esRank.empty() &&
+      (StringRef(raw.esRank).getAsInteger(10, options.rank) ||
+       options.rank > kMost || (isLowRank && options.rank == 0)))
+    return makeError("--es-rank expects a number from " +
+                     llvm::Twine(isLowRank ? 1 : 0) + " to " +
+                     llvm::Twine(kMost) + ", got '" + raw.esRank + "'");
+  if (options.placement == PerturbPlacement::InPlace && options.inFlight > 1)
+    return makeError("--es-perturb=inplace expects --es-in-flight=1, got '" +
+                     raw.esInFlight + "'");
+  return llvm::Error::success();
+}
+
 llvm::Expected<EvolutionOptions>
 mlir::es::parseEvolutionOptions(const RawEvolutionOptions &raw) {
   EvolutionOptions options;
@@ -54,11 +99,30 @@ mlir::es::parseEvolutionOptions(const RawEvolutionOptions &raw) {
     return makeError("--population expects an even number, or "
                      "--es-sampling=independent, got '" +
                      raw.population + "'");
-  if (raw.esPerturb == "copy")
-    options.placement = PerturbPlacement::Copy;
-  else if (raw.esPerturb != "sunk")
-    return makeError("--es-perturb expects sunk or copy, got '" +
-                     raw.esPerturb + "'");
+  if (llvm::Error error = parsePlacement(raw, options))
+    return std::move(error);
+  if (llvm::Error error = parseEnum("es-noise", raw.esNoise, symbolizeNoiseKind,
+                                    symbolizeNoiseKind, options.noise))
+    return std::move(error);
+  if (llvm::Error error =
+          parseEnum("es-shaping", raw.esShaping, symbolizeShaping,
+                    symbolizeShaping, options.shaping))
+    return std::move(error);
+  if (llvm::Error error =
+          parseEnum("es-direction", raw.esDirection, symbolizeDirection,
+                    symbolizeDirection, options.direction))
+    return std::move(error);
+  if (llvm::Error error = parseEnum("es-nan", raw.esNan, symbolizeNanPolicy,
+                                    symbolizeNanPolicy, options.nan))
+    return std::move(error);
+  if (llvm::Error error =
+          parseEnum("es-rounding", raw.esRounding, symbolizeRounding,
+                    symbolizeRounding, options.rounding))
+    return std::move(error);
+  if (llvm::Error error =
+          parseEnum("es-fixed", raw.esFixed, symbolizeFixedRounding,
+                    symbolizeFixedRounding, options.fixed))
+    return std::move(error);
   std::optional<OptimizerKind> rule = symbolizeOptimizerKind(raw.esOptimizer);
   if (!rule ||
       (*rule != OptimizerKind::sgd && *rule != OptimizerKind::momentum &&

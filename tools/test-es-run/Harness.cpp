@@ -26,7 +26,7 @@ using namespace mlir::es;
 static constexpr uint64_t kAlignment = 64;
 
 const StringRef mlir::es::kLowering =
-    "convert-linalg-to-loops,convert-vector-to-scf,"
+    "convert-es-to-vector,convert-linalg-to-loops,convert-vector-to-scf,"
     "expand-strided-metadata,lower-affine,convert-scf-to-cf,"
     "convert-math-to-llvm,convert-math-to-libm,arith-expand,"
     "convert-arith-to-llvm,convert-index-to-llvm,"
@@ -78,7 +78,7 @@ namespace {
 /// Packs the arguments of the C interface of a function and unpacks results.
 class Call {
 public:
-  Call(func::FuncOp func);
+  Call(func::FuncOp func, const ArgumentValues &given);
   LogicalResult invoke(ExecutionEngine &engine);
   RunResult finish();
   uint64_t getArgumentBytes() const;
@@ -95,6 +95,8 @@ private:
   std::vector<void *> pointers;
   llvm::DenseSet<void *> argumentMemory, donatedMemory;
   std::vector<int64_t> resultWords;
+  std::vector<uint64_t> sizes;
+  std::vector<std::string> before;
 };
 
 } // namespace
@@ -103,15 +105,25 @@ static bool isDonated(func::FuncOp func, unsigned index) {
   return bool(func.getArgAttr(index, "test.donated"));
 }
 
-Call::Call(func::FuncOp func) : name(func.getName()) {
+Call::Call(func::FuncOp func, const ArgumentValues &given)
+    : name(func.getName()) {
   for (auto [index, type] : llvm::enumerate(func.getArgumentTypes())) {
     scalars.push_back(func.getArgAttr(index, "test.value"));
     if (auto memref = dyn_cast<MemRefType>(type)) {
       addMemRef(memref, index);
+      auto *memory = reinterpret_cast<char *>(words.back()[0]);
+      auto it = given.find(index);
+      if (it != given.end())
+        std::memcpy(memory, it->second.data(), it->second.size());
+      sizes.push_back(memref.getNumElements() *
+                      getElementBytes(memref.getElementType()));
+      before.emplace_back(memory, sizes.back());
       if (isDonated(func, index))
         donatedMemory.insert(reinterpret_cast<void *>(words.back()[0]));
     } else {
       addScalar(type, index);
+      sizes.push_back(0);
+      before.emplace_back();
     }
   }
   results.assign(func.getResultTypes().begin(), func.getResultTypes().end());
@@ -218,6 +230,10 @@ RunResult Call::finish() {
     donatedMemory.erase(memory);
     word += 3 + 2 * memref.getRank();
   }
+  result.before = before;
+  for (auto [argument, size] : llvm::zip(words, sizes))
+    result.after.emplace_back(
+        size ? reinterpret_cast<const char *>(argument[0]) : "", size);
   result.peakBytes = counting::getCounts().peakBytes;
   for (void *memory : owned)
     counting::release(memory);
@@ -260,7 +276,8 @@ static void keepReachable(ModuleOp module, StringRef entry) {
 }
 
 FailureOr<RunResult> mlir::es::compileAndRun(ModuleOp module, StringRef entry,
-                                             StringRef pipeline) {
+                                             StringRef pipeline,
+                                             const ArgumentValues &given) {
   OwningOpRef<ModuleOp> copy = module.clone();
   keepReachable(*copy, entry);
   // Bufferization drops its own attributes; ours say what was donated.
@@ -278,7 +295,7 @@ FailureOr<RunResult> mlir::es::compileAndRun(ModuleOp module, StringRef entry,
                 UnitAttr::get(module.getContext()));
   uint64_t constants = countConstants(*copy);
   counting::reset();
-  Call call(func);
+  Call call(func, given);
   if (failed(runPipeline(*copy, kLowering)))
     return failure();
   ExecutionEngineOptions options;

@@ -10,6 +10,7 @@
 
 #include "CountingAllocator.h"
 #include "mlir/IR/BuiltinOps.h"
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,12 @@ struct RunResult {
   counting::Counts counts;
   /// The elements of each result in row-major order.
   std::vector<std::string> values;
+  /// The elements of each argument before and after; empty for scalars.
+  std::vector<std::string> before, after;
 };
+
+/// Elements of arguments by their number, in place of the usual ones.
+using ArgumentValues = std::map<unsigned, std::string>;
 
 /// Memrefs to the LLVM dialect.
 extern const StringRef kLowering;
@@ -36,7 +42,8 @@ uint64_t getElementBytes(Type type);
 /// LLVM, calls `entry` on inputs that depend on types only, and checks the
 /// memory. Scalar arguments take the value of their `test.value` attribute.
 FailureOr<RunResult> compileAndRun(ModuleOp module, StringRef entry,
-                                   StringRef pipeline);
+                                   StringRef pipeline,
+                                   const ArgumentValues &given = {});
 
 } // namespace mlir::es
 

@@ -8,12 +8,14 @@
 // For each function of a file that is marked `test.run`: predicts the peak of
 // the module as it is written, compiles it with es-bufferize, runs it with a
 // counting allocator, and compares; then compares the results with those of
-// upstream's bufferization. Prints a line a function; exits with 1 if one of
-// them differs, leaks, or frees twice.
+// upstream's bufferization. A step of Evolution Strategies is also compared with
+// the reference. Prints a line a function; exits with 1 if one of them differs,
+// leaks, or frees twice.
 //
 //===----------------------------------------------------------------------===//
 
 #include "EmitPrograms.h"
+#include "EvolutionStep.h"
 #include "Harness.h"
 #include "es/InitAll.h"
 #include "es/Report/MemoryReport.h"
@@ -131,6 +133,8 @@ int main(int argc, char **argv) {
   for (auto func : module->getOps<func::FuncOp>())
     if (func->hasAttr("test.run")) {
       ok &= check(*module, func.getName());
+      if (func.getName().ends_with(".es_step"))
+        ok &= checkEvolutionStep(*module, func.getName());
       ++count;
     }
   llvm::outs() << count << " programs\n";

@@ -25,7 +25,12 @@ enum class PerturbPlacement : uint8_t {
   /// Right before each use, one parameter at a time.
   Sunk,
   /// All of them from the start of a member to its end.
-  Copy
+  Copy,
+  /// In the parameters themselves, undone at the end of a member.
+  InPlace,
+  /// Nowhere: products with a matrix have a correction from the factors of its
+  /// noise. Where that cannot be, as `Sunk`.
+  LowRank
 };
 
 struct EvolutionOptions {
@@ -38,6 +43,15 @@ struct EvolutionOptions {
   bool antithetic = true;
   OptimizerKind optimizer = OptimizerKind::sgd;
   double sigma = 0.02, learningRate = 0.01;
+  NoiseKind noise = NoiseKind::normal16;
+  /// Of the noise of matrices; 0 is full rank.
+  unsigned rank = 0;
+  Shaping shaping = Shaping::centered_rank;
+  NanPolicy nan = NanPolicy::error;
+  Direction direction = Direction::minimize;
+  /// Of 16-bit floats, and of integers.
+  Rounding rounding = Rounding::stochastic;
+  FixedRounding fixed = FixedRounding::stochastic;
 };
 
 /// The options as given.
@@ -69,6 +83,15 @@ RawEvolutionOptions collectEvolutionOptions(const Options &options) {
 FailureOr<TrainingGraph> buildEvolutionGraph(FunctionOpInterface model,
                                              const Inventory &inventory,
                                              const EvolutionOptions &options);
+
+/// Moves each `es.perturb` under `root` to its uses, one for each op that reads
+/// it, and past slices and gathers, so that only what is read is perturbed.
+void sinkPerturbations(Operation *root);
+
+/// Of a step, the function `<step>.replay` that updates the parameters from the
+/// fitness of a step that was run before: what is updated, its states, the
+/// fitness, seed and step to what the step returns but for the fitness.
+FailureOr<FunctionOpInterface> buildReplay(FunctionOpInterface step);
 
 } // namespace mlir::es
 

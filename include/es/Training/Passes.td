@@ -53,14 +53,19 @@ def BuildESStep : Pass<"es-build-es-step", "::mlir::ModuleOp"> {
     Parameters and states are donated.
 
     A loop runs the model for each of `population` members, with `es.perturb` on
-    what is trained: right before each use (`es-perturb=sunk`), or on all
-    parameters at the start of a member (`copy`). One `es.update` follows. A
+    what is trained: right before each use and only on what is read
+    (`es-perturb=sunk`), on all parameters at the start of a member (`copy`), or in
+    the parameters themselves, undone at the end of a member (`inplace`). With
+    `low-rank`, linalg products with a trained matrix are those with the matrix as
+    it is, corrected by `es.perturb_factors`; a matrix that other ops read too is
+    perturbed as a whole. One `es.update` follows. A
     frozen parameter is read by the model and by nothing else. With
     `es-in-flight=K` the loop says by the attribute `es.in_flight` that K members
     run at once, which the memory report counts; compiled as it is, the loop runs
     them one by one.
 
-    Parameters of 16-bit floats and of integers are rounded stochastically.
+    Parameters of 16-bit floats and of integers are rounded stochastically, unless
+    `es-rounding` and `es-fixed` say otherwise.
 
     Fails if there is no parameter to train, or if the loss depends on none.
 
@@ -74,7 +79,33 @@ def BuildESStep : Pass<"es-build-es-step", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["es::ESDialect", "arith::ArithDialect",
-                           "scf::SCFDialect", "tensor::TensorDialect"];
+                           "linalg::LinalgDialect", "scf::SCFDialect",
+                           "tensor::TensorDialect"];
+}
+
+def SinkPerturb : Pass<"es-sink-perturb"> {
+  let summary = "perturb only what is read, right before it is read";
+  let description = [{
+    Each `es.perturb` with memory of its own becomes one for each op that reads it,
+    right in front of that op. Of a contiguous `tensor.extract_slice`, the slice is
+    perturbed (a layer of a stack), and of a `linalg.generic` that gathers rows,
+    the rows (an embedding). What extended the life of the perturbed tensor,
+    `es.release`, lets go of it.
+
+    Example:
+
+    ```mlir
+    func.func @f(%w: tensor<4x8xf32>, %key: i64, %m: index) -> tensor<1x8xf32> {
+      %e = tensor.empty() : tensor<4x8xf32>
+      %p = es.perturb normal16 %w <trainable "w"> into %e key(%key) member(%m)
+          : tensor<4x8xf32> into tensor<4x8xf32>
+      %s = tensor.extract_slice %p[2, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<1x8xf32>
+      return %s : tensor<1x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["es::ESDialect", "arith::ArithDialect",
+                           "tensor::TensorDialect"];
 }
 
 def ExpandVjp : Pass<"es-expand-vjp"> {

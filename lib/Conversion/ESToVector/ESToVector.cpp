@@ -25,6 +25,8 @@ using namespace mlir::es::kernel;
 
 namespace {
 
+struct Perturbation;
+
 /// Parameters that one kernel serves.
 struct Group {
   Config config;
@@ -39,6 +41,14 @@ struct ConvertESToVectorPass
   void runOnOperation() override;
   LogicalResult lower(UpdateOp op);
   LogicalResult lower(PerturbOp op);
+  LogicalResult lower(PerturbFactorsOp op);
+  LogicalResult lowerFactor(PerturbFactorsOp op, Value memref,
+                            uint32_t purpose);
+  void perturbRange(Perturbation &p, Value data, Value out, Value first,
+                    Value count);
+  void perturbRows(Perturbation &p, Value rows, Value data, Value out,
+                   Value count);
+  void call(Perturbation &perturbation);
   LogicalResult setTile(Config &config, Operation *op);
   func::FuncOp createKernel(ImplicitLocOpBuilder &b, const Config &config);
 
@@ -250,62 +260,211 @@ LogicalResult ConvertESToVectorPass::lower(UpdateOp op) {
 // es.perturb
 //===----------------------------------------------------------------------===//
 
-LogicalResult ConvertESToVectorPass::lower(PerturbOp op) {
-  if (failed(checkBuffer(op, op.getParameter())) ||
-      failed(checkBuffer(op, op.getDestination())))
+namespace {
+/// The perturbations of one op: of a member, with noise of one parameter.
+struct Perturbation {
+  ImplicitLocOpBuilder &b;
+  Config config;
+  Lanes s;
+  Value pair, isOdd, step, row;
+
+  Perturbation(ImplicitLocOpBuilder &b, const Config &config, ParamAttr param,
+               Value key, Value member, bool antithetic);
+  void setScale(float sigma);
+};
+} // namespace
+
+Perturbation::Perturbation(ImplicitLocOpBuilder &b, const Config &config,
+                           ParamAttr param, Value key, Value member,
+                           bool antithetic)
+    : b(b), config(config), s(b, 1) {
+  pair = arith::IndexCastOp::create(b, b.getI64Type(), member);
+  if (antithetic) {
+    Value one = i64Constant(b, 1);
+    isOdd = s.cmp(arith::CmpIPredicate::eq, s.band(pair, one), one);
+    pair = s.shr(pair, 1);
+  }
+  step = createScratch(b, b.getI64Type(), kStepWords);
+  storeWord(b, key, step, kKey);
+  storeWord(b, pair, step, kPair);
+  row = createScratch(b, b.getI64Type(), kRowWords);
+  storeWord(b, i64Constant(b, param.getEffectiveId()), row, kId);
+}
+
+void Perturbation::setScale(float sigma) {
+  Value scale = s.real(sigma);
+  if (isOdd)
+    scale = s.select(isOdd, s.real(-sigma), scale);
+  storeWord(b, scale, row, kScale);
+}
+
+/// The address of the first element of a buffer that may be a part of another.
+static FailureOr<Value> getFirstElement(ImplicitLocOpBuilder &b, Operation *op,
+                                        Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (type.getLayout().isIdentity())
+    return getPointer(b, memref);
+  SmallVector<int64_t> strides;
+  int64_t offset, stride = 1;
+  bool isContiguous = succeeded(type.getStridesAndOffset(strides, offset));
+  for (int64_t i = type.getRank() - 1; isContiguous && i >= 0; --i) {
+    isContiguous = strides[i] == stride || type.getDimSize(i) == 1;
+    stride *= type.getDimSize(i);
+  }
+  if (!isContiguous) {
+    (void)checkBuffer(op, memref);
     return failure();
+  }
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
+  Value by =
+      arith::IndexCastOp::create(b, b.getI64Type(), metadata.getOffset());
+  return elementPtr(b, type.getElementType(), getPointer(b, memref), by);
+}
+
+/// All perturbations of one kind share a kernel.
+void ConvertESToVectorPass::call(Perturbation &perturbation) {
+  ImplicitLocOpBuilder &b = perturbation.b;
+  Config &config = perturbation.config;
+  config.name = "es_perturb_" + toString(config.element) + "_" +
+                stringifyNoiseKind(config.noise).str();
+  if (config.rank)
+    config.name += "_rank" + std::to_string(config.rank);
+  if (config.purpose)
+    config.name += "_purpose" + std::to_string(config.purpose);
+  if (config.isRange)
+    config.name += "_part";
+  if (config.perAxis)
+    config.name += "_axis";
+  auto kernel = cast<ModuleOp>(getModule(b))
+                    .lookupSymbol<func::FuncOp>(config.name + "_all");
+  if (!kernel)
+    kernel = createKernel(b, config);
+  func::CallOp::create(
+      b, kernel,
+      ValueRange{perturbation.row, i64Constant(b, 1), perturbation.step});
+}
+
+/// The elements from `first` on, `count` of them, in memory at `data` and
+/// `out`.
+void ConvertESToVectorPass::perturbRange(Perturbation &p, Value data, Value out,
+                                         Value first, Value count) {
+  Value back = p.s.sub(i64Constant(p.b, 0), first);
+  storeWord(p.b, elementPtr(p.b, p.config.element, data, back), p.row, kData);
+  storeWord(p.b, elementPtr(p.b, p.config.element, out, back), p.row, kOut);
+  storeWord(p.b, first, p.row, kFirst);
+  storeWord(p.b, p.s.add(first, count), p.row, kCount);
+  call(p);
+}
+
+/// One range a row.
+void ConvertESToVectorPass::perturbRows(Perturbation &p, Value rows, Value data,
+                                        Value out, Value count) {
+  ImplicitLocOpBuilder &b = p.b;
+  Type index = cast<MemRefType>(rows.getType()).getElementType();
+  Value pointer = getPointer(b, rows), n = getCount(b, rows);
+  // No rows, no division.
+  Value some = arith::MaxSIOp::create(b, n, i64Constant(b, 1));
+  Value size = arith::DivSIOp::create(b, count, some);
+  loop(b, i64Constant(b, 0), n, 1, [&](Value i) {
+    Value row = p.s.load(index.isIndex() ? b.getI64Type() : index, pointer, i);
+    if (row.getType() != b.getI64Type())
+      row = p.s.sext(row, 64);
+    Value at = p.s.mul(i, size);
+    perturbRange(p, elementPtr(b, p.config.element, data, at),
+                 elementPtr(b, p.config.element, out, at), p.s.mul(row, size),
+                 size);
+  });
+}
+
+LogicalResult ConvertESToVectorPass::lower(PerturbOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  Lanes s(b, 1);
+  if (op.getRows() && failed(checkBuffer(op, op.getRows())))
+    return failure();
+  FailureOr<Value> data = getFirstElement(b, op, op.getParameter());
+  FailureOr<Value> out = getFirstElement(b, op, op.getDestination());
+  FailureOr<Quantum> quantum = getQuantum(
+      op, op.getParam(), cast<ShapedType>(op.getParameter().getType()));
+  if (failed(data) || failed(out) || failed(quantum))
+    return failure();
   Config config;
   config.kind = Config::Perturb;
   config.element = getElementTypeOrSelf(op.getParameter().getType());
   config.noise = op.getNoise();
   config.rank = isMatrix(op.getParameter()) ? op.getRank() : 0;
-  config.name = "es_perturb_" + toString(config.element) + "_" +
-                stringifyNoiseKind(op.getNoise()).str();
-  if (config.rank)
-    config.name += "_rank" + std::to_string(config.rank);
+  config.isRange = op.getAt() || op.getRows();
+  config.perAxis = quantum->axis.has_value();
   if (failed(setTile(config, op)))
     return failure();
-  FailureOr<Quantum> quantum = getQuantum(
-      op, op.getParam(), cast<ShapedType>(op.getParameter().getType()));
-  if (failed(quantum))
-    return failure();
-  config.perAxis = quantum->axis.has_value();
-  if (config.perAxis)
-    config.name += "_axis";
-
-  Value member = arith::IndexCastOp::create(b, b.getI64Type(), op.getMember());
   FloatAttr own = op.getParam().getSigma();
   float sigma = own ? own.getValueAsDouble() : op.getSigma().convertToDouble();
   if (config.isInteger() && !config.perAxis)
     sigma = sigma / float(quantum->scale);
-  Value scale = s.real(sigma), pair = member;
-  if (op.getAntithetic()) {
-    Value one = i64Constant(b, 1);
-    Value odd = s.cmp(arith::CmpIPredicate::eq, s.band(member, one), one);
-    scale = s.select(odd, s.real(-sigma), scale);
-    pair = s.shr(member, 1);
-  }
-  Value step = createScratch(b, b.getI64Type(), kStepWords);
-  storeWord(b, op.getKey(), step, kKey);
-  storeWord(b, pair, step, kPair);
-  Value row = createScratch(b, b.getI64Type(), kRowWords);
-  storeWord(b, getPointer(b, op.getParameter()), row, kData);
-  storeWord(b, getPointer(b, op.getDestination()), row, kOut);
-  storeWord(b, getCount(b, op.getParameter()), row, kCount);
-  if (config.rank)
-    storeSizes(b, op.getParameter(), row);
-  storeWord(b, i64Constant(b, op.getParam().getEffectiveId()), row, kId);
-  storeWord(b, scale, row, kScale);
+  Perturbation p(b, config, op.getParam(), op.getKey(), op.getMember(),
+                 op.getAntithetic());
+  p.setScale(op.getUndo() ? -sigma : sigma);
   if (config.perAxis)
-    storeScales(b, *quantum, scaleCount++, row);
-  // All perturbations of one kind share a kernel.
-  auto kernel = cast<ModuleOp>(getModule(b))
-                    .lookupSymbol<func::FuncOp>(config.name + "_all");
-  if (!kernel)
-    kernel = createKernel(b, config);
-  func::CallOp::create(b, kernel, ValueRange{row, i64Constant(b, 1), step});
+    storeScales(b, *quantum, scaleCount++, p.row);
+  Value count = getCount(b, op.getParameter());
+  if (Value at = op.getAt()) {
+    perturbRange(p, *data, *out,
+                 arith::IndexCastOp::create(b, b.getI64Type(), at), count);
+  } else if (Value rows = op.getRows()) {
+    perturbRows(p, rows, *data, *out, count);
+  } else {
+    storeWord(b, *data, p.row, kData);
+    storeWord(b, *out, p.row, kOut);
+    storeWord(b, count, p.row, kCount);
+    if (config.rank)
+      storeSizes(b, op.getParameter(), p.row);
+    call(p);
+  }
+  op.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// es.perturb_factors
+//===----------------------------------------------------------------------===//
+
+/// Noise of the purpose of a factor on zeros.
+LogicalResult ConvertESToVectorPass::lowerFactor(PerturbFactorsOp op,
+                                                 Value memref,
+                                                 uint32_t purpose) {
+  if (failed(checkBuffer(op, memref)))
+    return failure();
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Config config;
+  config.kind = Config::Perturb;
+  config.element = getElementTypeOrSelf(memref.getType());
+  config.noise = op.getNoise();
+  config.purpose = purpose;
+  if (failed(setTile(config, op)))
+    return failure();
+  bool isLeft = purpose == noise::kFactorA;
+  Perturbation p(b, config, op.getParam(), op.getKey(), op.getMember(),
+                 op.getAntithetic() && !isLeft);
+  // The sign is in the right factor, the pair in both.
+  if (isLeft && op.getAntithetic())
+    storeWord(b, p.s.shr(p.pair, 1), p.step, kPair);
+  FloatAttr own = op.getParam().getSigma();
+  double sigma = own ? own.getValueAsDouble() : op.getSigma().convertToDouble();
+  double rank = cast<MemRefType>(memref.getType()).getDimSize(0);
+  p.setScale(isLeft ? 1.0f : float(sigma / std::sqrt(rank)));
+  Value data = getPointer(b, memref), count = getCount(b, memref);
+  Value zero = p.s.real(0.0, config.element);
+  loop(b, i64Constant(b, 0), count, 1,
+       [&](Value i) { p.s.store(zero, data, i); });
+  storeWord(b, data, p.row, kData);
+  storeWord(b, data, p.row, kOut);
+  storeWord(b, count, p.row, kCount);
+  call(p);
+  return success();
+}
+
+LogicalResult ConvertESToVectorPass::lower(PerturbFactorsOp op) {
+  if (failed(lowerFactor(op, op.getLeft(), noise::kFactorA)) ||
+      failed(lowerFactor(op, op.getRight(), noise::kFactorB)))
+    return failure();
   op.erase();
   return success();
 }
@@ -330,6 +489,8 @@ void ConvertESToVectorPass::runOnOperation() {
       return lower(update);
     if (auto perturb = dyn_cast<PerturbOp>(op))
       return lower(perturb);
+    if (auto factors = dyn_cast<PerturbFactorsOp>(op))
+      return lower(factors);
     if (auto key = dyn_cast<StepKeyOp>(op)) {
       ImplicitLocOpBuilder b(op->getLoc(), op);
       key.replaceAllUsesWith(emitStepKey(b, key.getSeed(), key.getStep()));

@@ -154,7 +154,7 @@ void SumEmitter::addSamples(Mode mode, Value coefficient, Value at,
 }
 
 void SumEmitter::emitPair(Mode mode, Value coefficient, Value pair) {
-  forEachBlock(kFullRank, pair, [&](Value at, ArrayRef<Value> words) {
+  forEachBlock(config.purpose, pair, [&](Value at, ArrayRef<Value> words) {
     if (isExact())
       addExactly(coefficient, at, words);
     else

@@ -110,15 +110,16 @@ static void applyAt(const Lanes &l, const Config &config, const Tile &tile,
   emitApply(l, config, access);
 }
 
-/// Lanes from 0 to \p count, then one at a time.
-static void forLanes(ImplicitLocOpBuilder &b, const Config &config, Value count,
+/// Lanes from \p first to \p count, then one at a time.
+static void forLanes(ImplicitLocOpBuilder &b, const Config &config, Value first,
+                     Value count,
                      llvm::function_ref<void(const Lanes &, Value)> body) {
   // Scales of an axis differ from element to element.
   unsigned width = config.perAxis ? 1 : config.width;
   Lanes s(b, 1), l(b, width);
-  Value zero = i64Constant(b, 0);
-  Value whole = s.band(count, s.whole(-int64_t(width), 64));
-  loop(b, zero, whole, width, [&](Value i) { body(l, i); });
+  Value lanes = s.band(s.sub(count, first), s.whole(-int64_t(width), 64));
+  Value whole = s.add(first, lanes);
+  loop(b, first, whole, width, [&](Value i) { body(l, i); });
   if (width > 1)
     loop(b, whole, count, 1, [&](Value i) { body(s, i); });
 }
@@ -129,11 +130,21 @@ static void createRandom(ImplicitLocOpBuilder &b, const Config &config,
     tile.random.push_back(createScratch(b, b.getI32Type(), count));
 }
 
+/// Tiles before the first that a range is in.
+static Value getFirstTile(ImplicitLocOpBuilder &b, const Config &config,
+                          Value row) {
+  if (!config.isRange)
+    return i64Constant(b, 0);
+  return arith::DivUIOp::create(b, loadWord(b, b.getI64Type(), row, kFirst),
+                                i64Constant(b, config.getTileElements()));
+}
+
 /// Consecutive elements.
 static void emitLinearTile(ImplicitLocOpBuilder &b, const Config &config,
                            Tile &tile, Value index) {
   Lanes s(b, 1);
   int64_t elements = config.getTileElements();
+  index = s.add(index, getFirstTile(b, config, tile.row));
   tile.first = s.mul(index, s.whole(elements, 64));
   Value count = loadWord(b, b.getI64Type(), tile.row, kCount);
   tile.count = arith::MinSIOp::create(b, s.sub(count, tile.first),
@@ -144,7 +155,12 @@ static void emitLinearTile(ImplicitLocOpBuilder &b, const Config &config,
   emitSums(b, config, tile);
   createRandom(b, config, tile, padded);
   emitRandomBits(b, config, tile);
-  forLanes(b, config, tile.count, [&](const Lanes &l, Value i) {
+  Value first = i64Constant(b, 0);
+  if (config.isRange)
+    first = arith::MaxSIOp::create(
+        b, s.sub(loadWord(b, b.getI64Type(), tile.row, kFirst), tile.first),
+        first);
+  forLanes(b, config, first, tile.count, [&](const Lanes &l, Value i) {
     applyAt(l, config, tile, i, s.add(tile.first, i), i);
   });
 }
@@ -179,10 +195,11 @@ static void emitBlockTile(ImplicitLocOpBuilder &b, const Config &config,
       emitRandomBits(b, config, row);
     }
     Value sums = s.mul(i, width);
-    forLanes(b, config, tile.columns, [&](const Lanes &l, Value j) {
-      applyAt(l, config, tile, s.add(sums, j), s.add(first, j),
-              s.add(offset, j));
-    });
+    forLanes(b, config, i64Constant(b, 0), tile.columns,
+             [&](const Lanes &l, Value j) {
+               applyAt(l, config, tile, s.add(sums, j), s.add(first, j),
+                       s.add(offset, j));
+             });
   });
 }
 
@@ -218,7 +235,8 @@ static Value countTiles(ImplicitLocOpBuilder &b, const Config &config,
   };
   if (config.rank)
     return s.mul(divide(kRows, kBlockRows), divide(kColumns, kBlockColumns));
-  return divide(kCount, config.getTileElements());
+  return s.sub(divide(kCount, config.getTileElements()),
+               getFirstTile(b, config, row));
 }
 
 /// func @name_range(rows, count, step, from, to): tiles are numbered through

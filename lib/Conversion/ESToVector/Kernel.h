@@ -35,6 +35,11 @@ struct Config {
   NoiseKind noise = NoiseKind::normal16;
   /// 0 is full rank, and so is every tensor that is no matrix.
   unsigned rank = 0;
+  /// What the noise of a perturbation is drawn for.
+  uint32_t purpose = noise::kFullRank;
+  /// A perturbation of the elements [kFirst, kCount) of a parameter; kData and
+  /// kOut are where its element 0 would be.
+  bool isRange = false;
   SumOrder order = SumOrder::seq;
   int64_t chunk = 1;
   Accumulator accumulator = Accumulator::s64;
@@ -87,6 +92,8 @@ enum RowWord : int64_t {
   kAxisScales,
   kAxisStride,
   kAxisSize,
+  /// The first element of a range.
+  kFirst,
   kRowWords
 };
 

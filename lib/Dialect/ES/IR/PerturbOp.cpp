@@ -44,6 +44,23 @@ LogicalResult PerturbOp::verify() {
       failed(verifyCompatibleShape(parameter, destination)))
     return emitOpError() << "(N3) expects a destination of type " << parameter
                          << ", got " << destination;
+  if ((getAt() || getRows()) && (getRank() || (getAt() && getRows())))
+    return emitOpError() << "(N4) expects one of 'at' and 'rows', and no rank";
+  if (Value rows = getRows()) {
+    auto type = cast<ShapedType>(rows.getType());
+    if (!type.getElementType().isSignlessInteger() &&
+        !type.getElementType().isIndex())
+      return emitOpError() << "(N5) expects rows by whole numbers, got "
+                           << type;
+    if (type.getRank() > parameter.getRank() ||
+        failed(verifyCompatibleShape(
+            type.getShape(), parameter.getShape().take_front(type.getRank()))))
+      return emitOpError() << "(N5) expects rows whose shape begins that of "
+                           << parameter << ", got " << type;
+  }
+  // A part says nothing of the whole.
+  if (getAt() || getRows())
+    return success();
   return getParam().verifyFor(parameter, [&] { return emitOpError(); });
 }
 
@@ -57,9 +74,16 @@ void PerturbOp::getEffects(
   writer::getEffects(*this, getDestinations(*this), false, effects);
 }
 
+/// In place, the parameter is the destination, which then is read.
+static bool isInPlace(PerturbOp op) {
+  return op.getParameter() == op.getDestination();
+}
+
 bool PerturbOp::bufferizesToMemoryRead(OpOperand &operand,
                                        const bufferization::AnalysisState &) {
-  return &operand != &getDestinationMutable();
+  if (isInPlace(*this) && &operand == &getParameterMutable())
+    return false;
+  return &operand != &getDestinationMutable() || isInPlace(*this);
 }
 
 bool PerturbOp::bufferizesToMemoryWrite(OpOperand &operand,

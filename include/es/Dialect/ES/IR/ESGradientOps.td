@@ -9,6 +9,7 @@
 #define ES_GRADIENT_OPS_TD
 
 include "es/Dialect/ES/IR/ESDialect.td"
+include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -157,11 +158,15 @@ def ES_AccumulateOp : ES_Op<"accumulate", [Pure, SameOperandsAndResultType]> {
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
 }
 
-def ES_ReleaseOp : ES_Op<"release"> {
+def ES_ReleaseOp : ES_Op<"release", [
+    DeclareOpInterfaceMethods<BufferizableOpInterface, [
+      "bufferizesToMemoryRead", "bufferizesToMemoryWrite",
+      "getAliasingValues", "bufferize"]>]> {
   let summary = "the point at which values may be freed";
   let description = [{
     Computes nothing: its operands live until here. A training step that keeps all
     gradients until the last parameter is updated says so with this op.
+    Bufferization, which frees its operands behind it, erases it.
 
     Example:
 

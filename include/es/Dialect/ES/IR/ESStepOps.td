@@ -158,7 +158,7 @@ def ES_ShapeFitnessOp : ES_WriterOp<"shape_fitness"> {
 // Perturbation
 //===----------------------------------------------------------------------===//
 
-def ES_PerturbOp : ES_WriterOp<"perturb"> {
+def ES_PerturbOp : ES_WriterOp<"perturb", [AttrSizedOperandSegments]> {
   let summary = "the parameter of one member of the population";
   let description = [{
     theta + sign sigma eps, rounded to the storage type of the parameter. eps is
@@ -167,14 +167,24 @@ def ES_PerturbOp : ES_WriterOp<"perturb"> {
     matrix is A B^T / sqrt(r). Integers saturate, and the two of a pair mirror each
     other but for that.
 
-    The parameter is only read. To memory it writes its destination, which may be
-    the memory of nothing else, and allocates nothing: noise is computed, never
-    stored.
+    The parameter is only read. To memory it writes its destination and allocates
+    nothing: noise is computed, never stored. A destination that is the parameter
+    itself is perturbed in place. With `undo` the sign is the opposite: what was
+    perturbed in place comes back, to the bit where no sum was rounded or
+    saturated.
+
+    The tensor may be a part of a parameter. With `at`, it holds the elements of
+    the parameter from that one on, in row-major order. With `rows`, its rows (the
+    elements of one value of the leading dimensions, as many as `rows` has) are
+    those rows of the parameter. The noise of an element is that of its place in
+    the parameter.
 
     Constraints:
     * (N1) a trainable parameter
     * (N2) elements of type f32, f64, bf16, f16, i8, i16 or i32
     * (N3) a destination of the type of the parameter
+    * (N4) no rank with `at` or `rows`, and one of the two
+    * (N5) `rows` whose shape begins that of the parameter
 
     Example:
 
@@ -194,14 +204,61 @@ def ES_PerturbOp : ES_WriterOp<"perturb"> {
     ES_Storage:$destination,
     I64:$key,
     Index:$member,
+    Optional<Index>:$at,
+    Optional<ES_Storage>:$rows,
     DefaultValuedAttr<ConfinedAttr<F64Attr, [ES_Positive]>, "0.02">:$sigma,
     DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$rank,
-    UnitAttr:$antithetic);
+    UnitAttr:$antithetic,
+    UnitAttr:$undo);
   let results = (outs Optional<AnyRankedTensor>:$perturbed);
   let assemblyFormat = [{
     $noise $parameter $param `into` $destination `key` `(` $key `)`
-    `member` `(` $member `)` attr-dict `:`
+    `member` `(` $member `)` (`at` `(` $at^ `)`)?
+    (`rows` `(` $rows^ `:` type($rows) `)`)? attr-dict `:`
     type($parameter) `into` type($destination)
+  }];
+  let hasVerifier = 1;
+}
+
+def ES_PerturbFactorsOp : ES_WriterOp<"perturb_factors"> {
+  let summary = "the low-rank noise of one member, as two factors";
+  let description = [{
+    Of a matrix W of m rows and n columns, A^T (r x m) and sign sigma / sqrt(r) B^T
+    (r x n), such that x (W + sign sigma eps) is x W + (x A) (sign sigma / sqrt(r)
+    B^T) up to rounding: eps is the noise of `es.perturb` and of `es.update` with
+    `rank` r.
+
+    To memory it writes its destinations and allocates nothing.
+
+    Constraints:
+    * (L1) a trainable parameter
+    * (L2) matrices of f32, f64, bf16 or f16, of one type and of as many rows
+
+    Example:
+
+    ```mlir
+    func.func @f(%key: i64, %member: index) -> (tensor<1x8xf32>, tensor<1x4xf32>) {
+      %e = tensor.empty() : tensor<1x8xf32>
+      %f = tensor.empty() : tensor<1x4xf32>
+      %a, %b = es.perturb_factors normal16 <trainable "w"> into %e, %f key(%key)
+          member(%member) {antithetic} : tensor<1x8xf32>, tensor<1x4xf32>
+      return %a, %b : tensor<1x8xf32>, tensor<1x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins
+    ES_NoiseKindAttr:$noise,
+    ES_ParamAttr:$param,
+    ES_Storage:$left,
+    ES_Storage:$right,
+    I64:$key,
+    Index:$member,
+    DefaultValuedAttr<ConfinedAttr<F64Attr, [ES_Positive]>, "0.02">:$sigma,
+    UnitAttr:$antithetic);
+  let results = (outs Variadic<AnyRankedTensor>:$factors);
+  let assemblyFormat = [{
+    $noise $param `into` $left `,` $right `key` `(` $key `)`
+    `member` `(` $member `)` attr-dict `:` type($left) `,` type($right)
   }];
   let hasVerifier = 1;
 }

@@ -1,0 +1,279 @@
+//===- SinkPerturb.cpp - Only what is read is perturbed -------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The noise of an element is that of its place in the parameter, so that the
+// perturbed part of a parameter is the part of the parameter, perturbed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "es/Training/EvolutionGraph.h"
+#include "es/Training/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+namespace mlir::es {
+#define GEN_PASS_DEF_SINKPERTURB
+#include "es/Training/Passes.h.inc"
+} // namespace mlir::es
+
+using namespace mlir;
+using namespace mlir::es;
+
+static Value createEmptyLike(OpBuilder &builder, Value like) {
+  Location loc = like.getLoc();
+  return tensor::EmptyOp::create(builder, loc,
+                                 tensor::getMixedSizes(builder, loc, like),
+                                 getElementTypeOrSelf(like.getType()));
+}
+
+/// The same noise on a part of the parameter.
+static PerturbOp createOn(OpBuilder &builder, PerturbOp op, Value part,
+                          Value at, Value rows) {
+  return PerturbOp::create(builder, op.getLoc(), op.getNoise(), part,
+                           op.getParam(), createEmptyLike(builder, part),
+                           op.getKey(), op.getMember(), at, rows, op.getSigma(),
+                           op.getRank(), op.getAntithetic(), op.getUndo());
+}
+
+/// Low-rank noise is that of a matrix, scales of an axis are those of the whole.
+static bool isSameInParts(PerturbOp op) {
+  Type stored = op.getParam().getStored();
+  return op.getRank() == 0 &&
+         (!isa_and_nonnull<quant::QuantizedType>(stored) ||
+          isa<quant::UniformQuantizedType>(stored));
+}
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+/// True if the elements follow each other: behind a dimension of which more
+/// than one element is taken, all dimensions are taken whole.
+static bool isContiguous(tensor::ExtractSliceOp slice) {
+  ArrayRef<int64_t> whole = slice.getSourceType().getShape();
+  bool isCut = false;
+  for (auto [size, stride, of] :
+       llvm::zip(slice.getStaticSizes(), slice.getStaticStrides(), whole)) {
+    if (stride != 1 || ShapedType::isDynamic(size) || ShapedType::isDynamic(of))
+      return false;
+    if (isCut && size != of)
+      return false;
+    isCut |= size != 1;
+  }
+  return true;
+}
+
+/// Where the slice starts, in elements.
+static Value getStart(OpBuilder &builder, tensor::ExtractSliceOp slice,
+                      Value base) {
+  Location loc = slice.getLoc();
+  ArrayRef<int64_t> whole = slice.getSourceType().getShape();
+  Value start = base;
+  int64_t stride = 1, known = 0;
+  auto add = [&](Value value) {
+    start = start ? arith::AddIOp::create(builder, loc, start, value) : value;
+  };
+  SmallVector<OpFoldResult> offsets = slice.getMixedOffsets();
+  for (int64_t i = whole.size() - 1; i >= 0; stride *= whole[i], --i) {
+    if (std::optional<int64_t> constant = getConstantIntValue(offsets[i])) {
+      known += *constant * stride;
+      continue;
+    }
+    Value factor = arith::ConstantIndexOp::create(builder, loc, stride);
+    add(arith::MulIOp::create(builder, loc, cast<Value>(offsets[i]), factor));
+  }
+  if (known || !start)
+    add(arith::ConstantIndexOp::create(builder, loc, known));
+  return start;
+}
+
+static bool sinkInto(tensor::ExtractSliceOp slice, PerturbOp op,
+                     SmallVectorImpl<PerturbOp> &worklist) {
+  if (!isSameInParts(op) || op.getRows() || !isContiguous(slice))
+    return false;
+  OpBuilder builder(slice);
+  Value start = getStart(builder, slice, op.getAt());
+  builder.setInsertionPointAfter(slice);
+  slice.getSourceMutable().set(op.getParameter());
+  PerturbOp sunk = createOn(builder, op, slice.getResult(), start, Value());
+  slice.getResult().replaceUsesWithIf(sunk.getPerturbed(), [&](OpOperand &use) {
+    return use.getOwner() != sunk && !isa<tensor::DimOp>(use.getOwner());
+  });
+  worklist.push_back(sunk);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Gathers
+//===----------------------------------------------------------------------===//
+
+/// The rows that a gather takes: `out[i, j] = table[cast(rows[i]), j]`.
+static Value matchGather(linalg::GenericOp gather, Value table) {
+  if (gather.getNumDpsInputs() != 1 || gather->getNumResults() != 1 ||
+      gather.getNumReductionLoops() != 0)
+    return nullptr;
+  auto tableType = cast<RankedTensorType>(table.getType());
+  auto type = dyn_cast<RankedTensorType>(gather->getResult(0).getType());
+  Value rows = gather.getDpsInputs()[0];
+  auto rowsType = dyn_cast<RankedTensorType>(rows.getType());
+  if (!type || !rowsType || !rowsType.hasStaticShape())
+    return nullptr;
+  int64_t trailing = tableType.getRank() - 1, leading = rowsType.getRank();
+  if (trailing < 1 || type.getRank() != leading + trailing ||
+      type.getShape().take_back(trailing) != tableType.getShape().drop_front())
+    return nullptr;
+  AffineMap identity = AffineMap::getMultiDimIdentityMap(gather.getNumLoops(),
+                                                         gather.getContext());
+  if (gather.getIndexingMapsArray()[0] != identity.getMajorSubMap(leading) ||
+      gather.getIndexingMapsArray()[1] != identity)
+    return nullptr;
+  Block &body = *gather.getBody();
+  auto extract =
+      body.getTerminator()->getOperand(0).getDefiningOp<tensor::ExtractOp>();
+  if (!extract || extract.getTensor() != table)
+    return nullptr;
+  Value row = extract.getIndices()[0];
+  while (Operation *cast = row.getDefiningOp()) {
+    if (!isa<arith::IndexCastOp, arith::ExtSIOp>(cast))
+      return nullptr;
+    row = cast->getOperand(0);
+  }
+  if (row != body.getArgument(0))
+    return nullptr;
+  for (auto [i, index] : llvm::enumerate(extract.getIndices().drop_front())) {
+    auto column = index.getDefiningOp<linalg::IndexOp>();
+    if (!column || column.getDim() != leading + i)
+      return nullptr;
+  }
+  return rows;
+}
+
+static bool sinkInto(linalg::GenericOp gather, PerturbOp op,
+                     SmallVectorImpl<PerturbOp> &worklist) {
+  if (!gather || !isSameInParts(op) || op.getRows() || op.getAt())
+    return false;
+  Value rows = matchGather(gather, op.getPerturbed());
+  if (!rows)
+    return false;
+  OpBuilder builder(gather);
+  builder.setInsertionPointAfter(gather);
+  gather->walk([&](tensor::ExtractOp extract) {
+    if (extract.getTensor() == op.getPerturbed())
+      extract.getTensorMutable().set(op.getParameter());
+  });
+  PerturbOp sunk = createOn(builder, op, gather->getResult(0), Value(), rows);
+  gather->getResult(0).replaceUsesWithIf(
+      sunk.getPerturbed(), [&](OpOperand &use) {
+        return use.getOwner() != sunk && !isa<tensor::DimOp>(use.getOwner());
+      });
+  worklist.push_back(sunk);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Uses
+//===----------------------------------------------------------------------===//
+
+/// Drops the tensor from ops that say how long it lives.
+static void dropReleases(Value value) {
+  for (Operation *user : llvm::make_early_inc_range(value.getUsers())) {
+    auto release = dyn_cast<ReleaseOp>(user);
+    if (!release)
+      continue;
+    SmallVector<Value> kept;
+    for (Value other : release.getValues())
+      if (other != value)
+        kept.push_back(other);
+    OpBuilder builder(release);
+    if (!kept.empty())
+      ReleaseOp::create(builder, release.getLoc(), kept);
+    release.erase();
+  }
+}
+
+/// The op that runs as one where `user` is in the body of a structured op.
+static Operation *getReader(Operation *user) {
+  Operation *reader = user;
+  for (Operation *op = user; op; op = op->getParentOp())
+    if (isa<linalg::LinalgOp>(op))
+      reader = op;
+  return reader;
+}
+
+/// A perturbed tensor of its own for an op, in the type that it reads.
+static Value createFor(Operation *user, PerturbOp op, Operation *cast) {
+  OpBuilder builder(user);
+  PerturbOp own =
+      createOn(builder, op, op.getParameter(), op.getAt(), op.getRows());
+  if (!cast)
+    return own.getPerturbed();
+  IRMapping mapping;
+  mapping.map(op.getPerturbed(), own.getPerturbed());
+  return builder.clone(*cast, mapping)->getResult(0);
+}
+
+/// Of `value`, which is `op`'s result or a cast of it.
+static void sinkToUses(PerturbOp op, Value value, Operation *cast,
+                       SmallVectorImpl<PerturbOp> &worklist) {
+  dropReleases(value);
+  llvm::MapVector<Operation *, SmallVector<OpOperand *, 1>> uses;
+  for (OpOperand &use : value.getUses())
+    uses[getReader(use.getOwner())].push_back(&use);
+  // In program order, whatever the order of the list.
+  SmallVector<Operation *> users(llvm::make_first_range(uses));
+  std::reverse(users.begin(), users.end());
+  for (Operation *user : users) {
+    if (!cast && isa<UnrealizedConversionCastOp>(user)) {
+      sinkToUses(op, user->getResult(0), user, worklist);
+      if (user->use_empty())
+        user->erase();
+      continue;
+    }
+    if (!cast) {
+      if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+          slice && sinkInto(slice, op, worklist))
+        continue;
+      if (sinkInto(dyn_cast<linalg::GenericOp>(user), op, worklist))
+        continue;
+    }
+    Value own = createFor(user, op, cast);
+    for (OpOperand *operand : uses[user])
+      operand->set(own);
+  }
+}
+
+/// In memory of its own, rather than in place.
+static bool canSink(PerturbOp op) {
+  return op.getPerturbed() &&
+         isa_and_nonnull<tensor::EmptyOp>(op.getDestination().getDefiningOp());
+}
+
+void mlir::es::sinkPerturbations(Operation *root) {
+  SmallVector<PerturbOp> worklist;
+  root->walk([&](PerturbOp op) {
+    if (canSink(op))
+      worklist.push_back(op);
+  });
+  for (size_t i = 0; i < worklist.size(); ++i) {
+    PerturbOp op = worklist[i];
+    sinkToUses(op, op.getPerturbed(), nullptr, worklist);
+    Operation *empty = op.getDestination().getDefiningOp();
+    op.erase();
+    if (empty->use_empty())
+      empty->erase();
+  }
+}
+
+namespace {
+struct SinkPerturbPass : es::impl::SinkPerturbBase<SinkPerturbPass> {
+  void runOnOperation() override { sinkPerturbations(getOperation()); }
+};
+} // namespace

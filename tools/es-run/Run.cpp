@@ -1,0 +1,507 @@
+//===- Run.cpp - A model trained by Evolution Strategies ------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Next to the model @f the module may have, of the same name with a suffix:
+//   @f.init(seed: i64)                 the parameters, in order
+//   @f.batch(seed: i64, step: i64)     the other arguments, in order
+//   @f.score(parameters) -> f32        what is said at the end
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run.h"
+#include "Allocator.h"
+#include "Arrays.h"
+
+#include "es/Reference/Noise.h"
+#include "es/Reference/NoiseVersion1.h"
+#include "es/Reference/Storage.h"
+#include "es/Report/MemoryReport.h"
+#include "es/Training/InlineCallees.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include <cmath>
+#include <cstring>
+
+using namespace mlir;
+using namespace mlir::es;
+
+LogicalResult Run::fail(llvm::Error error) {
+  llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+  return failure();
+}
+
+static llvm::Error makeError(const llvm::Twine &text) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
+}
+
+bool Run::has(StringRef suffix) {
+  return module.lookupSymbol<func::FuncOp>(getName(suffix));
+}
+
+//===----------------------------------------------------------------------===//
+// The step
+//===----------------------------------------------------------------------===//
+
+/// The function that is named, or the only public one that is no helper.
+LogicalResult Run::findModel() {
+  SmallVector<func::FuncOp> found;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    StringRef name = func.getName();
+    bool isHelper = name.ends_with(".init") || name.ends_with(".batch") ||
+                    name.ends_with(".score");
+    if (options.entry.empty()
+            ? func.isPublic() && !func.isExternal() && !isHelper
+            : name == options.entry)
+      found.push_back(func);
+  }
+  if (found.size() != 1)
+    return module.emitError()
+           << (options.entry.empty() ? Twine("expects one public function that "
+                                             "is the model, got ") +
+                                           Twine(unsigned(found.size())) +
+                                           "; name it with --entry"
+                                     : "no function '@" + options.entry + "'");
+  if (found[0].isExternal())
+    return found[0].emitError("expects a model with a body");
+  model = found[0];
+  entry = found[0].getName().str();
+  loc = found[0].getLoc();
+  return success();
+}
+
+LogicalResult Run::buildStep() {
+  inlinePrivateCallees(module);
+  ModuleParameters parameters(module);
+  FailureOr<Inventory> inventory =
+      Inventory::compute(model, options.rules, &parameters);
+  if (failed(inventory))
+    return failure();
+  FailureOr<TrainingGraph> built =
+      buildEvolutionGraph(model, *inventory, options.evolution);
+  if (failed(built))
+    return failure();
+  step = built->func.getName().str();
+  for (BlockArgument argument : built->func.getArguments()) {
+    StepStorage storage = built->storages.lookup(argument);
+    Type type = argument.getType();
+    auto shaped = dyn_cast<ShapedType>(type);
+    if (shaped ? !shaped.hasStaticShape() : !type.isIntOrIndexOrFloat())
+      return mlir::emitError(argument.getLoc())
+             << "'" << storage.name << "' of type " << type
+             << " cannot be run: expects a static shape";
+    slots.push_back({storage.name, storage.role, storage.stored,
+                     Value64{type, nullptr, 0}});
+  }
+  bool isReplayed = !options.resume.empty() || !options.replay.empty();
+  if (isReplayed && failed(buildReplay(built->func)))
+    return failure();
+  return success();
+}
+
+/// Signature of a helper, if there is one.
+LogicalResult Run::checkHelper(StringRef suffix, unsigned scalars,
+                               ArrayRef<Type> arguments,
+                               ArrayRef<Type> results) {
+  auto func = module.lookupSymbol<func::FuncOp>(getName(suffix));
+  if (!func)
+    return success();
+  SmallVector<Type> expected(scalars, IntegerType::get(func.getContext(), 64));
+  llvm::append_range(expected, arguments);
+  auto type = FunctionType::get(func.getContext(), expected, results);
+  if (func.getFunctionType() == type && !func.isExternal())
+    return success();
+  return func.emitError() << "expects '@" << func.getName()
+                          << "' with a body, of type " << type << ", got "
+                          << func.getFunctionType();
+}
+
+LogicalResult Run::checkHelpers() {
+  SmallVector<Type> parameters, inputs;
+  for (const Slot &slot : slots) {
+    if (slot.isParameter())
+      parameters.push_back(slot.value.type);
+    else if (slot.role == Role::Input && slot.isShaped())
+      inputs.push_back(slot.value.type);
+    else if (!slot.isShaped() && slot.name != "seed" && slot.name != "step")
+      return model->emitError()
+             << "argument '" << slot.name
+             << "' cannot be run: expects tensors, got " << slot.value.type;
+  }
+  Type f32 = Float32Type::get(module.getContext());
+  return failure(failed(checkHelper(".init", 1, {}, parameters)) ||
+                 failed(checkHelper(".batch", 2, {}, inputs)) ||
+                 failed(checkHelper(".score", 0, parameters, f32)));
+}
+
+/// The peak of the step as it will be compiled.
+LogicalResult Run::predict() {
+  RawReportOptions raw;
+  raw.entry = step;
+  raw.graphs = "inference";
+  raw.alignment = std::to_string(memory::kAlignment);
+  llvm::Expected<ReportOptions> reportOptions =
+      ReportOptions::parse(raw, module.getContext());
+  if (!reportOptions)
+    return fail(reportOptions.takeError());
+  OwningOpRef<ModuleOp> copy = module.clone();
+  FailureOr<MemoryReport> report = buildMemoryReport(*copy, *reportOptions);
+  if (failed(report))
+    return failure();
+  predictedPeak = report->functions.front().graphs.front().peakBytes;
+  return success();
+}
+
+/// Erases what none of `roots` calls.
+static void keepReachable(ModuleOp module, ArrayRef<std::string> roots) {
+  llvm::SmallPtrSet<Operation *, 8> reached;
+  SmallVector<Operation *> worklist;
+  auto reach = [&](StringRef name) {
+    Operation *func = module.lookupSymbol(name);
+    if (func && reached.insert(func).second)
+      worklist.push_back(func);
+  };
+  for (const std::string &root : roots)
+    reach(root);
+  while (!worklist.empty())
+    worklist.pop_back_val()->walk(
+        [&](func::CallOp call) { reach(call.getCallee()); });
+  for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+    if (!reached.contains(func))
+      func.erase();
+}
+
+LogicalResult Run::compile() {
+  std::vector<std::string> functions = {step};
+  for (const char *suffix : {".init", ".batch", ".score", ".es_step.replay"})
+    if (has(suffix))
+      functions.push_back(getName(suffix));
+  keepReachable(module, functions);
+  if (failed(runPipeline(module, "es-expand-vjp,es-strip-annotations")) ||
+      failed(predict()))
+    return failure();
+  // What a run is made of: other options or another model give other bits.
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.lookupSymbol(step)->print(stream);
+  checkpoint.program = digest(text);
+  program = Program::compile(module, functions);
+  return success(program != nullptr);
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+LogicalResult Run::allocate() {
+  for (Slot &slot : slots)
+    if (slot.isShaped()) {
+      uint64_t bytes = getBytes(cast<ShapedType>(slot.value.type));
+      slot.value.data = memory::allocate(bytes);
+      std::memset(slot.value.data, 0, bytes);
+    }
+  return success();
+}
+
+FailureOr<std::vector<Value64>> Run::call(StringRef name,
+                                          ArrayRef<Value64> arguments) {
+  llvm::Expected<std::vector<Value64>> results = program->call(name, arguments);
+  if (!results)
+    return fail(results.takeError());
+  return std::move(*results);
+}
+
+/// Normal noise of its own purpose over the square root of what an output sums
+/// over: all dimensions but the last. Vectors and scalars start at 0.
+void Run::drawInitial(Slot &slot) {
+  auto type = cast<ShapedType>(slot.value.type);
+  Type element = type.getElementType();
+  if (type.getRank() < 2 || type.getNumElements() == 0)
+    return;
+  double scale = 1 / std::sqrt(double(type.getNumElements() /
+                                      type.getDimSize(type.getRank() - 1)));
+  bool isInteger = isa<IntegerType>(element);
+  unsigned bits = element.getIntOrFloatBitWidth();
+  if (isInteger) {
+    auto stored = dyn_cast_if_present<quant::UniformQuantizedType>(
+        slot.stored ? getElementTypeOrSelf(slot.stored) : Type());
+    // Without a scale, a quarter of the range.
+    scale = stored ? scale / stored.getScale() : std::ldexp(0.25, bits - 1);
+  }
+  reference::Stream stream{reference::getStepKey(checkpoint.seed, 0),
+                           reference::hashName(slot.name.c_str()), 0,
+                           noise::kInitialise};
+  double most = std::ldexp(1.0, bits - 1) - 1;
+  uint64_t bytes = getElementBytes(element);
+  auto *at = static_cast<char *>(slot.value.data);
+  for (int64_t i = 0, e = type.getNumElements(); i < e; ++i, at += bytes) {
+    double value =
+        scale * reference::getSample(stream, reference::Noise::normal16, i);
+    if (isInteger) {
+      auto whole =
+          int64_t(std::nearbyint(std::min(std::max(value, -most), most)));
+      std::memcpy(at, &whole, bytes);
+    } else if (element.isF64()) {
+      std::memcpy(at, &value, bytes);
+    } else if (element.isF32()) {
+      auto narrow = float(value);
+      std::memcpy(at, &narrow, bytes);
+    } else if (element.isBF16() || element.isF16()) {
+      uint16_t half = element.isBF16() ? reference::toBf16(float(value))
+                                       : reference::toF16(float(value));
+      std::memcpy(at, &half, bytes);
+    }
+  }
+}
+
+LogicalResult Run::loadArrays() {
+  if (options.load.empty())
+    return success();
+  for (Slot &slot : slots) {
+    std::string path = getArrayPath(options.load, slot.name);
+    if (slot.isShaped() && llvm::sys::fs::exists(path))
+      if (llvm::Error error = readArray(path, cast<ShapedType>(slot.value.type),
+                                        slot.value.data))
+        return fail(std::move(error));
+  }
+  return success();
+}
+
+LogicalResult Run::initialise() {
+  if (has(".init")) {
+    Value64 seed;
+    seed.bits = int64_t(checkpoint.seed);
+    FailureOr<std::vector<Value64>> values = call(getName(".init"), seed);
+    if (failed(values))
+      return failure();
+    size_t next = 0;
+    for (Slot &slot : slots)
+      if (slot.isParameter()) {
+        std::memcpy(slot.value.data, (*values)[next].data,
+                    getBytes(cast<ShapedType>(slot.value.type)));
+        memory::release((*values)[next++].data);
+      }
+  } else {
+    for (Slot &slot : slots)
+      if (slot.isParameter())
+        drawInitial(slot);
+  }
+  if (failed(loadArrays()))
+    return failure();
+  for (const Slot &slot : slots)
+    if (slot.role == Role::Input && slot.isShaped() && !has(".batch") &&
+        (options.load.empty() ||
+         !llvm::sys::fs::exists(getArrayPath(options.load, slot.name))))
+      return mlir::emitError(loc)
+             << "'" << slot.name << "' has no value: expects a function '@"
+             << entry << ".batch' that returns it, or a file "
+             << getArrayPath(options.load.empty() ? "DIR" : options.load,
+                             slot.name)
+             << " (--load=DIR)";
+  checkpoint.initial = digestParameters();
+  // Full copies of parameters, where the rule keeps some, start as they are.
+  if (options.evolution.rounding != Rounding::master)
+    return success();
+  for (const Slot &slot : slots) {
+    Type element = getElementTypeOrSelf(slot.value.type);
+    if (slot.role != Role::TrainableParameter ||
+        !(element.isBF16() || element.isF16()))
+      continue;
+    for (Slot &state : llvm::reverse(slots))
+      if (state.role == Role::OptimizerState &&
+          StringRef(state.name).starts_with(slot.name + ".state")) {
+        int64_t count = cast<ShapedType>(slot.value.type).getNumElements();
+        const auto *from = static_cast<const uint16_t *>(slot.value.data);
+        auto *to = static_cast<float *>(state.value.data);
+        for (int64_t i = 0; i < count; ++i)
+          to[i] = element.isBF16() ? reference::fromBf16(from[i])
+                                   : reference::fromF16(from[i]);
+        break;
+      }
+  }
+  return success();
+}
+
+LogicalResult Run::takeBatch(uint64_t generation) {
+  if (!has(".batch"))
+    return success();
+  Value64 seed, step;
+  seed.bits = int64_t(checkpoint.seed);
+  step.bits = int64_t(generation);
+  FailureOr<std::vector<Value64>> values =
+      call(getName(".batch"), {seed, step});
+  if (failed(values))
+    return failure();
+  size_t next = 0;
+  for (Slot &slot : slots)
+    if (slot.role == Role::Input && slot.isShaped()) {
+      std::memcpy(slot.value.data, (*values)[next].data,
+                  getBytes(cast<ShapedType>(slot.value.type)));
+      memory::release((*values)[next++].data);
+    }
+  return success();
+}
+
+uint64_t Run::digestParameters() {
+  uint64_t state = digest("");
+  for (const Slot &slot : slots)
+    if (slot.isParameter())
+      state = digest(StringRef(static_cast<const char *>(slot.value.data),
+                               getBytes(cast<ShapedType>(slot.value.type))),
+                     state);
+  return state;
+}
+
+LogicalResult Run::writeArrays() {
+  if (options.out.empty())
+    return success();
+  if (std::error_code error = llvm::sys::fs::create_directories(options.out))
+    return fail(makeError(options.out + ": " + error.message()));
+  for (const Slot &slot : slots)
+    if (slot.isParameter() || slot.role == Role::OptimizerState)
+      if (llvm::Error error =
+              writeArray(getArrayPath(options.out, slot.name),
+                         cast<ShapedType>(slot.value.type), slot.value.data))
+        return fail(std::move(error));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Generations
+//===----------------------------------------------------------------------===//
+
+std::vector<Value64> Run::getArguments(uint64_t generation) {
+  std::vector<Value64> arguments;
+  for (const Slot &slot : slots) {
+    arguments.push_back(slot.value);
+    if (slot.isShaped())
+      continue;
+    arguments.back().bits =
+        int64_t(slot.name == "seed" ? checkpoint.seed : generation);
+  }
+  return arguments;
+}
+
+LogicalResult Run::readCheckpoints() {
+  bool isReplay = !options.replay.empty();
+  StringRef path = isReplay ? options.replay : options.resume;
+  if (path.empty()) {
+    checkpoint.seed = options.seed;
+    return success();
+  }
+  llvm::Expected<Checkpoint> read = readCheckpoint(path);
+  if (!read)
+    return fail(read.takeError());
+  for (auto [i, generation] : llvm::enumerate(read->generations))
+    if (generation.size() != options.evolution.population)
+      return fail(makeError(path + ": expects the fitness of " +
+                            Twine(options.evolution.population) +
+                            " members (--population), generation " +
+                            Twine(i + 1) + " has " + Twine(generation.size())));
+  checkpoint.seed = read->seed;
+  checkpoint.generations = std::move(read->generations);
+  done = checkpoint.generations.size();
+  if (read->program != checkpoint.program)
+    return fail(makeError(path + ": was written by another model or with other "
+                                 "options"));
+  if (failed(initialise()))
+    return failure();
+  if (read->initial != checkpoint.initial)
+    return fail(makeError(path + ": was written by a run that started with "
+                                 "other parameters"));
+  return replay();
+}
+
+LogicalResult Run::replay() {
+  for (unsigned i = 0; i < done; ++i) {
+    setStopContext("generation " + std::to_string(i + 1) + ": ");
+    std::vector<Value64> arguments = getArguments(i + 1);
+    Value64 recorded;
+    recorded.data = checkpoint.generations[i].data();
+    arguments.push_back(recorded);
+    if (failed(call(step + ".replay", arguments)))
+      return failure();
+  }
+  if (done)
+    fitness = checkpoint.generations.back();
+  return success();
+}
+
+LogicalResult Run::evolve() {
+  unsigned last = options.replay.empty() ? options.generations : done;
+  CheckpointWriter writer;
+  std::string save = options.save.empty() ? options.resume : options.save;
+  if (!save.empty())
+    if (llvm::Error error = writer.open(save, checkpoint))
+      return fail(std::move(error));
+  Progress progress(last, done, options.showProgress);
+  bool maximize = options.evolution.direction == Direction::maximize;
+  for (unsigned generation = done + 1; generation <= last; ++generation) {
+    if (failed(takeBatch(generation)))
+      return failure();
+    setStopContext("generation " + std::to_string(generation) + ": ");
+    FailureOr<std::vector<Value64>> results =
+        call(step, getArguments(generation));
+    if (failed(results))
+      return failure();
+    countedPeak = std::max(countedPeak, program->getPeakBytes());
+    const auto *bits = static_cast<const float *>(results->back().data);
+    fitness.assign(bits, bits + options.evolution.population);
+    memory::release(results->back().data);
+    if (!save.empty())
+      if (llvm::Error error = writer.append(fitness))
+        return fail(std::move(error));
+    progress.show(generation, FitnessSummary(fitness, maximize));
+  }
+  done = std::max(done, last);
+  return success();
+}
+
+LogicalResult Run::report() {
+  raw_ostream &os = llvm::outs();
+  os << "@" << entry << ": " << done << " generations of "
+     << options.evolution.population << " members\n";
+  if (!fitness.empty()) {
+    FitnessSummary summary(fitness,
+                           options.evolution.direction == Direction::maximize);
+    os << llvm::format("fitness: mean %.4g, best %.4g\n", summary.mean,
+                       double(summary.best));
+  }
+  if (has(".score")) {
+    std::vector<Value64> parameters;
+    for (const Slot &slot : slots)
+      if (slot.isParameter())
+        parameters.push_back(slot.value);
+    FailureOr<std::vector<Value64>> score = call(getName(".score"), parameters);
+    if (failed(score))
+      return failure();
+    float value;
+    std::memcpy(&value, &score->front().bits, 4);
+    os << llvm::format("score: %.4g\n", double(value));
+  }
+  os << "peak: predicted " << predictedPeak << " B";
+  if (countedPeak)
+    os << ", counted " << countedPeak << " B";
+  os << "\n";
+  if (options.showDigest)
+    os << "parameters: " << llvm::format_hex_no_prefix(digestParameters(), 16)
+       << "\n";
+  return success();
+}
+
+LogicalResult Run::run() {
+  if (failed(findModel()) || failed(buildStep()) || failed(checkHelpers()) ||
+      failed(compile()) || failed(allocate()) || failed(readCheckpoints()))
+    return failure();
+  // A run from a checkpoint has its parameters already.
+  bool isFresh = options.resume.empty() && options.replay.empty();
+  if ((isFresh && failed(initialise())) || failed(evolve()) ||
+      failed(writeArrays()))
+    return failure();
+  return report();
+}
