@@ -52,7 +52,9 @@ void mlir::es::assignTrainingRoles(MemoryProfile &profile) {
       for (Value gradient : step.getGradients())
         assign(gradient, Role::Gradient);
     } else if (auto perturb = dyn_cast<PerturbOp>(op)) {
-      if (perturb.getPerturbed())
+      // In place it is the parameter.
+      if (perturb.getPerturbed() &&
+          perturb.getParameter() != perturb.getDestination())
         assign(perturb.getPerturbed(), Role::Perturbation);
     } else if (auto factors = dyn_cast<PerturbFactorsOp>(op)) {
       for (Value factor : factors.getFactors())

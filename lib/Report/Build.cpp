@@ -369,6 +369,13 @@ FunctionBuilder::profile(SizeOptions size, ArrayRef<BlockArgument> donated) {
   };
   if (!step)
     profileOptions.roles = getStepRoles(func);
+  // What a loop carries may be a parameter too.
+  else
+    step->func.getFunctionBody().front().walk([&](LoopLikeOpInterface loop) {
+      for (BlockArgument carried : loop.getRegionIterArgs())
+        if (std::optional<StepStorage> storage = lookUp(carried))
+          profileOptions.roles[carried] = storage->role;
+    });
   for (const StorageInfo &info : inventory.getStorages())
     if (info.global && !info.value)
       profileOptions.unread.push_back({info.role, info.getStoredType()});

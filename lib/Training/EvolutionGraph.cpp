@@ -305,8 +305,9 @@ void EvolutionStep::perturbInPlace() {
                                undo)
           .getPerturbed();
     };
-    Value perturbed =
-        change(begin, loop.getRegionIterArg(index + 1), /*undo=*/false);
+    Value carried = loop.getRegionIterArg(index + 1);
+    graph.storages[carried] = graph.storages.lookup(parameter.value);
+    Value perturbed = change(begin, carried, /*undo=*/false);
     Value cast = castTo(begin, perturbed, parameter.value.getType());
     parameter.value.replaceUsesWithIf(cast, [&](OpOperand &use) {
       return loop->isProperAncestor(use.getOwner());

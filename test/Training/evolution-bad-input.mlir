@@ -16,6 +16,22 @@
 // SIGMA: error: --es-sigma expects a positive number, got '-1'
 // RUN: not es-opt --memory-report --es-lr=nan %s 2>&1 | FileCheck %s --check-prefix=RATE
 // RATE: error: --es-lr expects a positive number, got 'nan'
+// RUN: not es-opt --memory-report --es-noise=pink %s 2>&1 | FileCheck %s --check-prefix=NOISE
+// NOISE: error: --es-noise expects one of normal16, normal32, rademacher, int8, uniform, got 'pink'
+// RUN: not es-opt --memory-report --es-shaping=rank %s 2>&1 | FileCheck %s --check-prefix=SHAPING
+// SHAPING: error: --es-shaping expects one of centered_rank, zscore, sign, raw, got 'rank'
+// RUN: not es-opt --memory-report --es-direction=down %s 2>&1 | FileCheck %s --check-prefix=DIRECTION
+// DIRECTION: error: --es-direction expects one of maximize, minimize, got 'down'
+// RUN: not es-opt --memory-report --es-nan=ignore %s 2>&1 | FileCheck %s --check-prefix=POLICY
+// POLICY: error: --es-nan expects one of error, worst, drop, got 'ignore'
+// RUN: not es-opt --memory-report --es-rounding=up %s 2>&1 | FileCheck %s --check-prefix=ROUNDING
+// ROUNDING: error: --es-rounding expects one of nearest, stochastic, compensated, master, got 'up'
+// RUN: not es-opt --memory-report --es-fixed=up %s 2>&1 | FileCheck %s --check-prefix=FIXED
+// FIXED: error: --es-fixed expects one of nearest, stochastic, threshold, error_feedback, got 'up'
+// RUN: not es-opt --memory-report --es-perturb=low-rank --es-rank=0 %s 2>&1 | FileCheck %s --check-prefix=RANK
+// RANK: error: --es-rank expects a number from 1 to 4096, got '0'
+// RUN: not es-opt --memory-report --es-perturb=inplace --es-in-flight=2 %s 2>&1 | FileCheck %s --check-prefix=PLACE
+// PLACE: error: --es-perturb=inplace expects --es-in-flight=1, got '2'
 
 // expected-error @below {{no trainable parameter; name some with '--train'}}
 func.func @nothing_trainable(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -6,6 +6,11 @@
 // RUN: es-opt --memory-report=json --graphs=es --entry=@named --loss=sum --population=4 --es-in-flight=2 %s | FileCheck %s --check-prefix=FLIGHT
 // RUN: es-opt --memory-report=json --graphs=es --entry=@toy --loss=sum --population=4 --es-optimizer=adam %s | FileCheck %s --check-prefix=ADAM
 // RUN: es-opt --memory-report=json --graphs=es --entry=@named --loss=sum --population=4 --es-optimizer=momentum --freeze=W1 %s | FileCheck %s --check-prefix=FROZEN
+// RUN: es-opt --memory-report=json --graphs=es --entry=@toy --loss=sum --population=4 --es-perturb=inplace %s | FileCheck %s --check-prefix=INPLACE
+// RUN: es-opt --memory-report=json --graphs=es --entry=@named --loss=sum --population=4 --es-perturb=inplace %s | FileCheck %s --check-prefix=INPLACE
+// RUN: es-opt --memory-report=json --graphs=es --entry=@toy --loss=sum --population=4 --es-perturb=low-rank %s | FileCheck %s --check-prefix=LOWRANK
+// RUN: es-opt --memory-report=json --graphs=es --entry=@named --loss=sum --population=4 --es-perturb=low-rank %s | FileCheck %s --check-prefix=WHOLE
+// RUN: es-opt --memory-report=json --graphs=es --entry=@toy --loss=sum --population=4 --es-perturb=low-rank --es-rank=3 %s | FileCheck %s --check-prefix=RANK3
 // RUN: es-opt --es-build-es-step='entry=toy loss=sum population=4' %s | FileCheck %s --check-prefix=IR
 // RUN: es-opt --es-build-es-step='entry=named loss=sum population=4 es-perturb=copy es-in-flight=2' %s | FileCheck %s --check-prefix=IRCOPY
 
@@ -20,6 +25,26 @@
 // At the second product W1' and W2' 640, r 256 and y 32: 784 + 928 = 1712.
 // COPY: "peak_bytes": 1712
 // COPY: "perturbation": 640
+
+// In the parameters themselves: inference with the fitness, at the second product
+// r 256 and y 32: 784 + 288 = 1072.
+// INPLACE: "peak_bytes": 1072
+// INPLACE: "trainable_parameter": 640
+// INPLACE: "perturbation": 0
+// INPLACE: these parameters drift: W1, W2
+
+// At the second product r 256, the factors of W2 (16 + 2)*4 = 72, r times one of
+// them 4*4 = 16, and y 32: 784 + 376 = 1160. (At the first, z 256, (8 + 16)*4 = 96
+// and 16: 368.)
+// LOWRANK: "peak_bytes": 1160
+// LOWRANK: "perturbation": 72
+// LOWRANK: "temporary": 320
+// Of rank 3, at the first product z 256, 3*96 = 288 and 3*16 = 48: 784 + 592 = 1376.
+// RANK3: "peak_bytes": 1376
+// RANK3: "perturbation": 288
+// A product that is known by name only has no correction: as sunk.
+// WHOLE: "peak_bytes": 1552
+// WHOLE: not only read by products, and so perturbed as a whole: W1, W2
 
 // Two members have W1' and z each; weights and fitness are there once:
 // 784 + 2*768 = 2320.

@@ -275,9 +275,25 @@ static void keepReachable(ModuleOp module, StringRef entry) {
       func.erase();
 }
 
-FailureOr<RunResult> mlir::es::compileAndRun(ModuleOp module, StringRef entry,
-                                             StringRef pipeline,
-                                             const ArgumentValues &given) {
+static std::unique_ptr<ExecutionEngine> compile(ModuleOp module) {
+  if (failed(runPipeline(module, kLowering)))
+    return nullptr;
+  ExecutionEngineOptions options;
+  auto optimize = makeOptimizingTransformer(/*optLevel=*/1, /*sizeLevel=*/0,
+                                            /*targetMachine=*/nullptr);
+  options.transformer = optimize;
+  options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
+  auto engine = ExecutionEngine::create(module, options);
+  if (engine)
+    return std::move(*engine);
+  llvm::errs() << "error: " << llvm::toString(engine.takeError()) << "\n";
+  return nullptr;
+}
+
+FailureOr<std::vector<RunResult>>
+mlir::es::compileAndRunEach(ModuleOp module, StringRef entry,
+                            StringRef pipeline,
+                            ArrayRef<ArgumentValues> given) {
   OwningOpRef<ModuleOp> copy = module.clone();
   keepReachable(*copy, entry);
   // Bufferization drops its own attributes; ours say what was donated.
@@ -294,23 +310,28 @@ FailureOr<RunResult> mlir::es::compileAndRun(ModuleOp module, StringRef entry,
   func->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
                 UnitAttr::get(module.getContext()));
   uint64_t constants = countConstants(*copy);
-  counting::reset();
-  Call call(func, given);
-  if (failed(runPipeline(*copy, kLowering)))
+  OwningOpRef<func::FuncOp> signature = func.clone();
+  std::unique_ptr<ExecutionEngine> engine = compile(*copy);
+  if (!engine)
     return failure();
-  ExecutionEngineOptions options;
-  auto optimize = makeOptimizingTransformer(/*optLevel=*/1, /*sizeLevel=*/0,
-                                            /*targetMachine=*/nullptr);
-  options.transformer = optimize;
-  options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
-  auto engine = ExecutionEngine::create(*copy, options);
-  if (!engine) {
-    llvm::errs() << "error: " << llvm::toString(engine.takeError()) << "\n";
-    return failure();
+  std::vector<RunResult> results;
+  for (const ArgumentValues &arguments : given) {
+    counting::reset();
+    Call call(*signature, arguments);
+    if (failed(call.invoke(*engine)))
+      return failure();
+    results.push_back(call.finish());
+    results.back().peakBytes += constants;
   }
-  if (failed(call.invoke(**engine)))
+  return results;
+}
+
+FailureOr<RunResult> mlir::es::compileAndRun(ModuleOp module, StringRef entry,
+                                             StringRef pipeline,
+                                             const ArgumentValues &given) {
+  FailureOr<std::vector<RunResult>> results =
+      compileAndRunEach(module, entry, pipeline, given);
+  if (failed(results))
     return failure();
-  RunResult result = call.finish();
-  result.peakBytes += constants;
-  return result;
+  return std::move(results->front());
 }

@@ -44,6 +44,10 @@ uint64_t getElementBytes(Type type);
 FailureOr<RunResult> compileAndRun(ModuleOp module, StringRef entry,
                                    StringRef pipeline,
                                    const ArgumentValues &given = {});
+/// The same compiled once and called with each of these.
+FailureOr<std::vector<RunResult>>
+compileAndRunEach(ModuleOp module, StringRef entry, StringRef pipeline,
+                  ArrayRef<ArgumentValues> given);
 
 } // namespace mlir::es
 

@@ -301,9 +301,12 @@ void Perturbation::setScale(float sigma) {
 /// The address of the first element of a buffer that may be a part of another.
 static FailureOr<Value> getFirstElement(ImplicitLocOpBuilder &b, Operation *op,
                                         Value memref) {
-  auto type = cast<MemRefType>(memref.getType());
-  if (type.getLayout().isIdentity())
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  if (!type || type.getLayout().isIdentity()) {
+    if (failed(checkBuffer(op, memref)))
+      return failure();
     return getPointer(b, memref);
+  }
   SmallVector<int64_t> strides;
   int64_t offset, stride = 1;
   bool isContiguous = succeeded(type.getStridesAndOffset(strides, offset));

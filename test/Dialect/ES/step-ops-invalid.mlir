@@ -242,3 +242,43 @@ func.func @no_fractions_in_exact(%w: tensor<4xf32>, %f: tensor<8xf32>, %key: i64
   %0 = es.update sgd maximize int8 key(%key) weights(%c, %n, %u : tensor<8xf32>) params(%w : tensor<4xf32>) as [#es.param<trainable "w">] {order = #es.order<exact>, max_coefficient = 8}
   return
 }
+
+// -----
+
+func.func @no_rank_of_a_part(%w: tensor<4x4xf32>, %key: i64, %m: index) {
+  // expected-error@+1 {{(N4) expects one of 'at' and 'rows', and no rank}}
+  %0 = es.perturb normal16 %w <trainable "w"> into %w key(%key) member(%m) at(%m) {rank = 1} : tensor<4x4xf32> into tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @no_rows_by_fractions(%w: tensor<4x4xf32>, %r: tensor<4xf32>, %key: i64, %m: index) {
+  // expected-error@+1 {{(N5) expects rows by whole numbers, got 'tensor<4xf32>'}}
+  %0 = es.perturb normal16 %w <trainable "w"> into %w key(%key) member(%m) rows(%r : tensor<4xf32>) : tensor<4x4xf32> into tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @no_other_rows(%w: tensor<4x4xf32>, %r: tensor<5xi32>, %key: i64, %m: index) {
+  // expected-error@+1 {{(N5) expects rows whose shape begins that of 'tensor<4x4xf32>', got 'tensor<5xi32>'}}
+  %0 = es.perturb normal16 %w <trainable "w"> into %w key(%key) member(%m) rows(%r : tensor<5xi32>) : tensor<4x4xf32> into tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @no_frozen_factors(%a: tensor<1x4xf32>, %b: tensor<1x3xf32>, %key: i64, %m: index) {
+  // expected-error@+1 {{(L1) expects a trainable parameter, "w" is frozen}}
+  %0:2 = es.perturb_factors normal16 <frozen "w"> into %a, %b key(%key) member(%m) : tensor<1x4xf32>, tensor<1x3xf32>
+  return
+}
+
+// -----
+
+func.func @no_factors_of_two_ranks(%a: tensor<1x4xf32>, %b: tensor<2x3xf32>, %key: i64, %m: index) {
+  // expected-error@+1 {{(L2) expects two matrices of f32, f64, bf16 or f16 with as many rows, got 'tensor<1x4xf32>' and 'tensor<2x3xf32>'}}
+  %0:2 = es.perturb_factors normal16 <trainable "w"> into %a, %b key(%key) member(%m) : tensor<1x4xf32>, tensor<2x3xf32>
+  return
+}

@@ -1,0 +1,58 @@
+// RUN: es-opt --es-sink-perturb --canonicalize %s | FileCheck %s
+
+// One for each op that reads it, right before it; the one that nobody reads is gone.
+// CHECK-LABEL: @each_reader
+// CHECK-COUNT-2: es.perturb
+// CHECK-NOT: es.perturb
+// CHECK-NOT: es.release
+func.func @each_reader(%w: tensor<4x4xf32>, %x: tensor<4x4xf32>, %key: i64, %m: index) -> tensor<4x4xf32> {
+  %e = tensor.empty() : tensor<4x4xf32>
+  %p = es.perturb normal16 %w <trainable "w"> into %e key(%key) member(%m) : tensor<4x4xf32> into tensor<4x4xf32>
+  %q = es.perturb normal16 %w <trainable "v"> into %e key(%key) member(%m) : tensor<4x4xf32> into tensor<4x4xf32>
+  %y = linalg.matmul ins(%x, %p : tensor<4x4xf32>, tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %z = linalg.matmul ins(%y, %p : tensor<4x4xf32>, tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) -> tensor<4x4xf32>
+  es.release %p, %q : tensor<4x4xf32>, tensor<4x4xf32>
+  return %z : tensor<4x4xf32>
+}
+
+// Slices of slices: layer 2 of 5x4x3 starts at 2*12 = 24, its row %i at 24 + 3 %i.
+// CHECK-LABEL: @slices
+// CHECK-SAME: %[[W:[^:]*]]: tensor<5x4x3xf32>
+// CHECK-SAME: %[[I:[^:]*]]: index
+// CHECK-DAG: %[[C24:.*]] = arith.constant 24 : index
+// CHECK-DAG: %[[C3:.*]] = arith.constant 3 : index
+// CHECK: tensor.extract_slice %[[W]]
+// CHECK: %[[ROW:.*]] = arith.muli %[[I]], %[[C3]]
+// CHECK: %[[AT:.*]] = arith.addi %[[ROW]], %[[C24]]
+// CHECK: %[[S:.*]] = tensor.extract_slice
+// CHECK: es.perturb normal16 %[[S]] <trainable "w"> into {{.*}} at(%[[AT]]) : tensor<1x3xf32> into tensor<1x3xf32>
+// CHECK-NOT: es.perturb
+func.func @slices(%w: tensor<5x4x3xf32>, %i: index, %key: i64, %m: index) -> tensor<1x3xf32> {
+  %e = tensor.empty() : tensor<5x4x3xf32>
+  %p = es.perturb normal16 %w <trainable "w"> into %e key(%key) member(%m) : tensor<5x4x3xf32> into tensor<5x4x3xf32>
+  %s = tensor.extract_slice %p[2, 0, 0] [1, 4, 3] [1, 1, 1] : tensor<5x4x3xf32> to tensor<4x3xf32>
+  %t = tensor.extract_slice %s[%i, 0] [1, 3] [1, 1] : tensor<4x3xf32> to tensor<1x3xf32>
+  return %t : tensor<1x3xf32>
+}
+
+// Columns do not follow each other: the whole is perturbed.
+// CHECK-LABEL: @no_columns
+// CHECK: es.perturb {{.*}} : tensor<4x3xf32> into tensor<4x3xf32>
+// CHECK: tensor.extract_slice
+func.func @no_columns(%w: tensor<4x3xf32>, %key: i64, %m: index) -> tensor<4x1xf32> {
+  %e = tensor.empty() : tensor<4x3xf32>
+  %p = es.perturb normal16 %w <trainable "w"> into %e key(%key) member(%m) : tensor<4x3xf32> into tensor<4x3xf32>
+  %s = tensor.extract_slice %p[0, 1] [4, 1] [1, 1] : tensor<4x3xf32> to tensor<4x1xf32>
+  return %s : tensor<4x1xf32>
+}
+
+// Low-rank noise is that of the matrix, not of a part.
+// CHECK-LABEL: @no_low_rank
+// CHECK: es.perturb {{.*}} : tensor<4x3xf32> into tensor<4x3xf32>
+// CHECK: tensor.extract_slice
+func.func @no_low_rank(%w: tensor<4x3xf32>, %key: i64, %m: index) -> tensor<1x3xf32> {
+  %e = tensor.empty() : tensor<4x3xf32>
+  %p = es.perturb normal16 %w <trainable "w"> into %e key(%key) member(%m) {rank = 1} : tensor<4x3xf32> into tensor<4x3xf32>
+  %s = tensor.extract_slice %p[1, 0] [1, 3] [1, 1] : tensor<4x3xf32> to tensor<1x3xf32>
+  return %s : tensor<1x3xf32>
+}
