@@ -16,6 +16,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::es;
@@ -371,7 +372,7 @@ FunctionBuilder::profile(SizeOptions size, ArrayRef<BlockArgument> donated) {
     profileOptions.roles = getStepRoles(func);
   // What a loop carries may be a parameter too.
   else
-    step->func.getFunctionBody().front().walk([&](LoopLikeOpInterface loop) {
+    step->func->walk([&](LoopLikeOpInterface loop) {
       for (BlockArgument carried : loop.getRegionIterArgs())
         if (std::optional<StepStorage> storage = lookUp(carried))
           profileOptions.roles[carried] = storage->role;

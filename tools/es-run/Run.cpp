@@ -40,9 +40,8 @@ static llvm::Error makeError(const llvm::Twine &text) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
 }
 
-bool Run::has(StringRef suffix) {
-  return module.lookupSymbol<func::FuncOp>(getName(suffix));
-}
+/// Known from before the module is lowered.
+bool Run::has(StringRef suffix) { return functions.contains(getName(suffix)); }
 
 //===----------------------------------------------------------------------===//
 // The step
@@ -72,6 +71,8 @@ LogicalResult Run::findModel() {
   model = found[0];
   entry = found[0].getName().str();
   loc = found[0].getLoc();
+  for (auto func : module.getOps<func::FuncOp>())
+    functions.insert(func.getName());
   return success();
 }
 
@@ -98,8 +99,7 @@ LogicalResult Run::buildStep() {
     slots.push_back({storage.name, storage.role, storage.stored,
                      Value64{type, nullptr, 0}});
   }
-  bool isReplayed = !options.resume.empty() || !options.replay.empty();
-  if (isReplayed && failed(buildReplay(built->func)))
+  if (isReplayed() && failed(buildReplay(built->func)))
     return failure();
   return success();
 }
@@ -177,11 +177,13 @@ static void keepReachable(ModuleOp module, ArrayRef<std::string> roots) {
 }
 
 LogicalResult Run::compile() {
-  std::vector<std::string> functions = {step};
-  for (const char *suffix : {".init", ".batch", ".score", ".es_step.replay"})
+  std::vector<std::string> entries = {step};
+  for (const char *suffix : {".init", ".batch", ".score"})
     if (has(suffix))
-      functions.push_back(getName(suffix));
-  keepReachable(module, functions);
+      entries.push_back(getName(suffix));
+  if (isReplayed())
+    entries.push_back(step + ".replay");
+  keepReachable(module, entries);
   if (failed(runPipeline(module, "es-expand-vjp,es-strip-annotations")) ||
       failed(predict()))
     return failure();
@@ -190,7 +192,7 @@ LogicalResult Run::compile() {
   llvm::raw_string_ostream stream(text);
   module.lookupSymbol(step)->print(stream);
   checkpoint.program = digest(text);
-  program = Program::compile(module, functions);
+  program = Program::compile(module, entries);
   return success(program != nullptr);
 }
 
@@ -499,8 +501,7 @@ LogicalResult Run::run() {
       failed(compile()) || failed(allocate()) || failed(readCheckpoints()))
     return failure();
   // A run from a checkpoint has its parameters already.
-  bool isFresh = options.resume.empty() && options.replay.empty();
-  if ((isFresh && failed(initialise())) || failed(evolve()) ||
+  if ((!isReplayed() && failed(initialise())) || failed(evolve()) ||
       failed(writeArrays()))
     return failure();
   return report();

@@ -13,6 +13,7 @@
 #include "Progress.h"
 
 #include "es/Training/EvolutionGraph.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::es {
 
@@ -73,6 +74,9 @@ private:
   LogicalResult fail(llvm::Error error);
   std::string getName(StringRef suffix) { return entry + suffix.str(); }
   bool has(StringRef suffix);
+  bool isReplayed() const {
+    return !options.resume.empty() || !options.replay.empty();
+  }
   std::vector<Value64> getArguments(uint64_t generation);
   FailureOr<std::vector<Value64>> call(StringRef name,
                                        ArrayRef<Value64> arguments);
@@ -80,6 +84,7 @@ private:
   ModuleOp module;
   const RunOptions &options;
   std::string entry, step;
+  llvm::StringSet<> functions;
   FunctionOpInterface model;
   Location loc = UnknownLoc::get(module.getContext());
   std::vector<Slot> slots;
