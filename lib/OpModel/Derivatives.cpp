@@ -290,11 +290,65 @@ static DerivativeFacts getLossDerivative(LossOp op) {
   return facts;
 }
 
+/// What the kernel of the gradient reads of that of the forward pass.
+static DerivativeFacts getCompositeDerivative(CompositeOp op) {
+  DerivativeFacts facts;
+  unsigned inputs = op->getNumOperands();
+  for (OpOperand &operand : op->getOpOperands()) {
+    OperandGradient &gradient = facts.operands.emplace_back();
+    gradient.flows = carriesGradient(operand.get().getType());
+    unsigned index = operand.getOperandNumber();
+    switch (op.getKind()) {
+    case CompositeKind::attention:
+      // The scores are computed again, row by row, for all gradients at once.
+      gradient.kind = VjpKind::contraction;
+      for (unsigned i = 0; i < inputs; ++i)
+        if (isMemoryType(op->getOperand(i).getType()))
+          gradient.operands.push_back(i);
+      gradient.results.assign({0, 1});
+      facts.isJoint = true;
+      break;
+    case CompositeKind::layer_norm:
+      gradient.kind = index == 0 ? VjpKind::rowwise : VjpKind::reduction;
+      if (index == 2)
+        break; // the offset: the cotangent is summed
+      gradient.operands.push_back(0);
+      if (index == 0 && inputs > 1)
+        gradient.operands.push_back(1);
+      gradient.results.assign({1, 2});
+      break;
+    case CompositeKind::gelu:
+      gradient.kind = VjpKind::elementwise;
+      gradient.operands.push_back(0);
+      break;
+    case CompositeKind::cross_entropy:
+      gradient.kind = VjpKind::rowwise;
+      gradient.flows &= index == 0;
+      for (unsigned i = 1; i < inputs; ++i)
+        if (isMemoryType(op->getOperand(i).getType()))
+          gradient.operands.push_back(i);
+      gradient.results.push_back(1);
+      break;
+    case CompositeKind::log_softmax:
+      gradient.kind = VjpKind::rowwise;
+      gradient.results.push_back(0);
+      break;
+    case CompositeKind::relu:
+      gradient.kind = VjpKind::elementwise;
+      gradient.results.push_back(1);
+      break;
+    }
+  }
+  return facts;
+}
+
 DerivativeFacts mlir::es::getDerivativeFacts(Operation *op) {
   if (isa<AllGatherOp>(op))
     return applyRule(op, GradientRule::Move);
   if (auto loss = dyn_cast<LossOp>(op))
     return getLossDerivative(loss);
+  if (auto composite = dyn_cast<CompositeOp>(op))
+    return getCompositeDerivative(composite);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     if (std::optional<DerivativeFacts> facts =
             getStructuredDerivative(linalgOp))

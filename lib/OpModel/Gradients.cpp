@@ -54,6 +54,36 @@ static OpFacts getVjpFacts(VjpOp op) {
   return facts;
 }
 
+/// Rows, or elements, of one input after the other; attention reads keys and
+/// values again for each row of queries.
+static OpFacts getCompositeFacts(CompositeOp op) {
+  OpFacts facts = getDefaultFacts(op);
+  switch (op.getKind()) {
+  case CompositeKind::attention:
+    facts.opClass = OpClass::Contraction;
+    return facts;
+  case CompositeKind::gelu:
+    facts.opClass = OpClass::ElementwiseCostly;
+    break;
+  case CompositeKind::relu:
+    facts.opClass = OpClass::Elementwise;
+    break;
+  case CompositeKind::layer_norm:
+  case CompositeKind::cross_entropy:
+  case CompositeKind::log_softmax:
+    facts.opClass = OpClass::Reduction;
+    break;
+  }
+  // The log-probabilities are what may take over the logits.
+  Type written = op.getKind() == CompositeKind::cross_entropy
+                     ? op.getResult(1).getType()
+                     : op.getResult(0).getType();
+  for (auto [use, operand] : llvm::zip(facts.operands, op->getOperands()))
+    if (use == OperandUse::Read && haveSameShape(operand.getType(), written))
+      use = OperandUse::ReadElementwise;
+  return facts;
+}
+
 /// log(softmax) is computed row by row over its operand.
 static OpFacts getLossFacts(LossOp op) {
   OpFacts facts = getDefaultFacts(op);
@@ -95,6 +125,8 @@ std::optional<OpFacts> mlir::es::getGradientFacts(Operation *op) {
     return getVjpFacts(vjp);
   if (auto loss = dyn_cast<LossOp>(op))
     return getLossFacts(loss);
+  if (auto composite = dyn_cast<CompositeOp>(op))
+    return getCompositeFacts(composite);
   if (auto step = dyn_cast<OptimizerStepOp>(op))
     return getOptimizerFacts(step);
   OpFacts facts = getDefaultFacts(op);

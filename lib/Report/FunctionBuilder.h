@@ -50,6 +50,11 @@ private:
   FailureOr<TrainedProfile> profileTraining(const Inventory &trained,
                                             const TrainingOptions &options,
                                             SizeOptions size);
+  /// The step that `options` ask for and, where evaluating again is a choice,
+  /// the best of those that keep more; says what each would take.
+  FailureOr<TrainedProfile>
+  chooseSavePolicy(const Inventory &trained, SizeOptions size,
+                   std::optional<SavePolicyReport> &report);
   LogicalResult compareTrainableSets(FunctionReport &report, SizeOptions size);
   FailureOr<std::string> describeCheckpoints(const TrainedProfile &chosen,
                                              const Inventory &trained,
@@ -74,6 +79,10 @@ private:
   /// What an argument or constant of the graph at hand is for.
   std::optional<StepStorage> lookUp(Value value) const;
   bool hasDynamicBatch();
+  /// How the peak of the step at hand grows with the batch, in words; empty if
+  /// there is no dimension that could be one.
+  FailureOr<std::string> describeBatch(const MemoryProfile &profile,
+                                       SizeOptions size);
 
   FunctionOpInterface func;
   const ReportOptions &options;

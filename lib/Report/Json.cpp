@@ -69,6 +69,24 @@ static void writePerDevice(llvm::json::OStream &json,
   });
 }
 
+static void writeSavePolicies(llvm::json::OStream &json,
+                              const SavePolicyReport &policies) {
+  auto counts = [&](StringRef key, const auto &list) {
+    json.attributeObject(key, [&] {
+      for (const auto &[name, count] : list)
+        json.attribute(name, count);
+    });
+  };
+  json.attributeObject("save_policies", [&] {
+    json.attribute("reported", policies.reported);
+    json.attribute("all_bytes", policies.allBytes);
+    json.attribute("mincut_bytes", policies.mincutBytes);
+    json.attribute("attention_fused_bytes", policies.attentionFusedBytes);
+    counts("composites", policies.composites);
+    counts("attentions_left", policies.attentionsLeft);
+  });
+}
+
 static void writeGraph(llvm::json::OStream &json, const GraphReport &graph) {
   json.object([&] {
     json.attribute("kind", graph.kind);
@@ -104,6 +122,8 @@ static void writeGraph(llvm::json::OStream &json, const GraphReport &graph) {
     });
     if (graph.perDevice)
       writePerDevice(json, *graph.perDevice);
+    if (graph.savePolicies)
+      writeSavePolicies(json, *graph.savePolicies);
     if (!graph.timeline.empty())
       json.attributeArray("timeline", [&] {
         for (uint64_t bytes : graph.timeline)

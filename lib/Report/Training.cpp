@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "FunctionBuilder.h"
+#include "Growth.h"
 
 #include "es/Dialect/ES/IR/ES.h"
+#include "es/OpModel/RoleFacts.h"
 #include "es/Training/EvolutionGraph.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -76,6 +78,118 @@ FailureOr<std::string> FunctionBuilder::describeCheckpoints(
   return text;
 }
 
+static StringRef stringifySavePolicy(SavePolicy policy) {
+  static constexpr StringRef names[] = {"all", "mincut", "attention-fused"};
+  return names[unsigned(policy)];
+}
+
+static void addPolicyNotes(const SavePolicyReport &policies, SavePolicy asked,
+                           GraphReport &graph) {
+  std::string text = "save policy (--save-policy): all " +
+                     formatBytes(policies.allBytes) + ", mincut " +
+                     formatBytes(policies.mincutBytes) + ", attention-fused " +
+                     formatBytes(policies.attentionFusedBytes);
+  if (policies.reported != stringifySavePolicy(asked))
+    text += "; the lower one, " + policies.reported + ", is reported";
+  graph.notes.push_back(text);
+  text = "one kernel each in attention-fused: ";
+  for (const auto &[kind, count] : policies.composites)
+    text +=
+        (text.back() == ' ' ? "" : ", ") + std::to_string(count) + " x " + kind;
+  graph.notes.push_back(policies.composites.empty() ? text + "nothing" : text);
+  for (const auto &[why, count] : policies.attentionsLeft)
+    graph.notes.push_back(std::to_string(count) +
+                          " x attention is not one kernel: " + why);
+}
+
+FailureOr<FunctionBuilder::TrainedProfile>
+FunctionBuilder::chooseSavePolicy(const Inventory &trained, SizeOptions size,
+                                  std::optional<SavePolicyReport> &report) {
+  SavePolicy asked = options.training.savePolicy;
+  // What is evaluated again for a budget is chosen together with the policy;
+  // frameworks that run op by op have none.
+  if (options.training.checkpoint != CheckpointKind::None ||
+      options.training.eager)
+    return profileTraining(trained, options.training, size);
+  report.emplace();
+  uint64_t *totals[] = {&report->allBytes, &report->mincutBytes,
+                        &report->attentionFusedBytes};
+  std::optional<TrainedProfile> best;
+  for (SavePolicy policy :
+       {SavePolicy::AttentionFused, SavePolicy::MinCut, SavePolicy::All}) {
+    TrainingOptions with = options.training;
+    with.savePolicy = policy;
+    FailureOr<TrainedProfile> tried = profileTraining(trained, with, size);
+    if (failed(tried)) {
+      if (best)
+        best->graph.func->erase();
+      return failure();
+    }
+    if (policy == SavePolicy::AttentionFused) {
+      for (const auto &[kind, count] : tried->graph.composites.recognized)
+        report->composites.push_back({kind.str(), count});
+      for (const auto &[why, count] : tried->graph.composites.attentionsLeft)
+        report->attentionsLeft.push_back({why.str(), count});
+    }
+    uint64_t peak = tried->profile.peakBytes;
+    *totals[unsigned(policy)] = peak;
+    // To compute values again is a choice: of what keeps as much as was asked
+    // for, or more, the lowest peak counts.
+    if (policy > asked || (best && best->profile.peakBytes <= peak)) {
+      tried->graph.func->erase();
+      continue;
+    }
+    if (best)
+      best->graph.func->erase();
+    best = std::move(*tried);
+    report->reported = stringifySavePolicy(policy).str();
+  }
+  return std::move(*best);
+}
+
+/// The size of the leading dimension of the first input that has one.
+static std::optional<uint64_t> getLeadingSize(const TrainingGraph &step) {
+  FunctionOpInterface func = step.func;
+  for (BlockArgument argument : func.getArguments()) {
+    auto it = step.storages.find(argument);
+    ShapedType type = getCarriedShape(argument.getType());
+    if (it != step.storages.end() && it->second.role == Role::Input && type &&
+        type.hasRank() && type.getRank() > 1 && type.getDimSize(0) > 0)
+      return type.getDimSize(0);
+  }
+  return std::nullopt;
+}
+
+FailureOr<std::string>
+FunctionBuilder::describeBatch(const MemoryProfile &profile, SizeOptions size) {
+  if (size.leadingDynamic && hasDynamicBatch()) {
+    uint64_t batch = size.leadingDynamic;
+    size.leadingDynamic = 2 * batch;
+    FailureOr<MemoryProfile> doubled = this->profile(size);
+    if (failed(doubled))
+      return failure();
+    return "growth: batch " +
+           describeGrowth(computeGrowth(fitGrowth(profile.timeline,
+                                                  doubled->timeline, batch),
+                                        batch),
+                          batch);
+  }
+  std::optional<uint64_t> leading = getLeadingSize(*step);
+  if (!leading)
+    return std::string();
+  auto isInput = [&](Value value) {
+    auto it = step->storages.find(value);
+    return it == step->storages.end() || it->second.role == Role::Input ||
+           it->second.role == Role::State;
+  };
+  return "growth, if all that depends on inputs scales with their leading "
+         "dimension: at " +
+         describeGrowth(computeGrowth(splitByDependence(profile, step->func,
+                                                        isInput, *leading),
+                                      *leading),
+                        *leading);
+}
+
 FailureOr<GraphReport>
 FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
                                const Inventory &trained) {
@@ -91,8 +205,8 @@ FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
   func->getContext()
       ->loadDialect<ESDialect, arith::ArithDialect, scf::SCFDialect,
                     tensor::TensorDialect>();
-  FailureOr<TrainedProfile> chosen =
-      profileTraining(trained, options.training, size);
+  std::optional<SavePolicyReport> policies;
+  FailureOr<TrainedProfile> chosen = chooseSavePolicy(trained, size, policies);
   if (failed(chosen))
     return fail();
   std::string checkpoints;
@@ -104,34 +218,18 @@ FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
     }
     checkpoints = *text;
   }
-  // To compute values again is a choice: it is not made where it does not help.
-  std::string policies;
-  if (options.training.savePolicy == SavePolicy::MinCut &&
-      options.training.checkpoint == CheckpointKind::None &&
-      !options.training.eager) {
-    TrainingOptions keepAll = options.training;
-    keepAll.savePolicy = SavePolicy::All;
-    FailureOr<TrainedProfile> all = profileTraining(trained, keepAll, size);
-    if (failed(all)) {
-      chosen->graph.func->erase();
-      return fail();
-    }
-    uint64_t cut = chosen->profile.peakBytes, whole = all->profile.peakBytes;
-    policies = "save policy (--save-policy): all " + formatBytes(whole) +
-               ", mincut " + formatBytes(cut) +
-               (whole < cut ? "; the lower one, all, is reported" : "");
-    if (whole < cut)
-      std::swap(*chosen, *all);
-    all->graph.func->erase();
-  }
   step = &chosen->graph;
   names.reset();
   GraphReport graph = makeGraph(chosen->profile, GraphKind::Backprop);
   graph.isLowerBound = chosen->profile.hasUnknownSizes;
-  if (!policies.empty())
-    graph.notes.push_back(policies);
+  if (policies)
+    addPolicyNotes(*policies, options.training.savePolicy, graph);
+  graph.savePolicies = std::move(policies);
   if (!checkpoints.empty())
     graph.notes.push_back(checkpoints);
+  FailureOr<std::string> growth = describeBatch(chosen->profile, size);
+  if (succeeded(growth) && !growth->empty())
+    graph.notes.push_back(*growth);
   std::string loss = chosen->graph.loss + " (--loss)";
   if (!llvm::is_contained(report.assumptions, loss)) {
     report.assumptions.push_back(loss);
@@ -140,6 +238,11 @@ FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
          stringifyOptimizerImpl(options.training.impl) +
          " (--optimizer, --optimizer-impl)")
             .str());
+    report.assumptions.push_back(
+        options.training.relu == ReluSaves::Mask
+            ? "relu keeps a mask (--relu), softmax its result, dropout a mask"
+            : "relu keeps its result (--relu), softmax its result, dropout a "
+              "mask");
   }
   step = nullptr;
   names.reset();

@@ -151,9 +151,16 @@ mlir::es::parseTrainingOptions(const RawTrainingOptions &raw,
   options.masterWeights = raw.masterWeights;
   if (raw.savePolicy == "all")
     options.savePolicy = SavePolicy::All;
+  else if (raw.savePolicy == "attention-fused")
+    options.savePolicy = SavePolicy::AttentionFused;
   else if (raw.savePolicy != "mincut")
-    return makeError("--save-policy expects all or mincut, got '" +
+    return makeError("--save-policy expects all, mincut or attention-fused, "
+                     "got '" +
                      raw.savePolicy + "'");
+  if (raw.relu == "mask")
+    options.relu = ReluSaves::Mask;
+  else if (raw.relu != "result")
+    return makeError("--relu expects result or mask, got '" + raw.relu + "'");
   if (llvm::Error error = parseCheckpoint(raw.checkpoint, options))
     return std::move(error);
   if (llvm::Error error = parseScale(raw, options))

@@ -343,7 +343,7 @@ LogicalResult ReverseSweep::visit(Operation *op) {
     const OperandGradient &gradient = facts.operands[index];
     if (foldSplat(op, gradient, index))
       continue;
-    if (options.eager && gradient.kind != VjpKind::view) {
+    if ((options.eager || facts.isJoint) && gradient.kind != VjpKind::view) {
       together.push_back(index);
       continue;
     }

@@ -15,6 +15,7 @@
 #include "ReverseSweep.h"
 
 #include "es/Analysis/StorageSize.h"
+#include "es/Dialect/ES/IR/ES.h"
 #include "es/OpModel/OpModel.h"
 
 using namespace mlir;
@@ -28,7 +29,7 @@ static constexpr unsigned kMostRepeated = 48;
 /// time. Products, lookups, random numbers and anything unknown they keep.
 static bool isCheap(Operation *op) {
   OpFacts facts = getOpFacts(op);
-  if (!facts.known || op->getNumResults() != 1)
+  if (!facts.known || (op->getNumResults() != 1 && !isa<CompositeOp>(op)))
     return false;
   if (facts.results[0].kind == ResultKind::View)
     return true;
@@ -44,6 +45,11 @@ static bool isCheap(Operation *op) {
   default:
     return false;
   }
+}
+
+/// What a kernel leaves for its gradient is kept for it.
+static bool isCheap(OpResult result) {
+  return result.getResultNumber() == 0 && isCheap(result.getOwner());
 }
 
 static uint64_t getBytes(Type type) {
@@ -103,9 +109,9 @@ void ReverseSweep::chooseSaved(Block &block) {
   for (BlockArgument argument : block.getArguments())
     cut.addSource(add(argument, 0));
   for (Operation &op : block.without_terminator()) {
-    bool cheap = isCheap(&op);
     OpFacts facts = getOpFacts(&op);
     for (OpResult result : op.getResults()) {
+      bool cheap = isCheap(result);
       if (!isMemoryType(result.getType()))
         continue;
       ResultKind kind = facts.results[result.getResultNumber()].kind;
@@ -131,7 +137,7 @@ void ReverseSweep::chooseSaved(Block &block) {
   llvm::DenseMap<Value, unsigned> work;
   for (auto [node, value] : llvm::enumerate(values)) {
     Operation *op = value.getDefiningOp();
-    if (!op || saved[node] || !isCheap(op))
+    if (!op || saved[node] || !isCheap(cast<OpResult>(value)))
       continue;
     unsigned ops = 1;
     for (Value operand : op->getOperands())

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Composites.h"
 #include "TrainingStep.h"
 
 #include "es/OpModel/Derivatives.h"
@@ -241,7 +242,7 @@ LogicalResult TrainingStep::differentiateWithCheckpoints(ReverseSweep &sweep,
   summary.parts = begins.size();
   for (unsigned position = 0; position < forward.size(); ++position)
     summary.forwardWork += estimateWork(forward.getOp(position));
-  if (plan->policy == SavePolicy::MinCut)
+  if (plan->policy != SavePolicy::All)
     sweep.chooseSaved(body());
   sweep.setCheckpoints(&checkpoints);
   LogicalResult result = differentiate(sweep, loss);
@@ -282,6 +283,10 @@ FailureOr<TrainingGraph> TrainingStep::build() {
     return failure();
   };
   addStorages();
+  if (options.savePolicy == SavePolicy::AttentionFused)
+    graph.composites = formComposites(graph.func);
+  if (options.relu == ReluSaves::Mask)
+    maskRelus(graph.func);
   llvm::MapVector<Value, StringAttr> values;
   for (Parameter &parameter : parameters)
     values[parameter.value] = builder.getStringAttr(parameter.info->name);

@@ -21,7 +21,7 @@
 // IR: es.vjp elementwise "stablehlo.exponential" saved(result 0 = %[[B2]])
 // IR: es.vjp elementwise "stablehlo.sine" saved(operand 0 = %[[H]])
 // NOTE: note: save policy (--save-policy): all {{.*}}, mincut
-// ERROR: error: --save-policy expects all or mincut, got 'none'
+// ERROR: error: --save-policy expects all, mincut or attention-fused, got 'none'
 func.func @f(%x: tensor<8x8xf32>, %W1: tensor<8x8xf32> {es.param = #es.param<trainable "W1">},
              %W2: tensor<8x8xf32> {es.param = #es.param<trainable "W2">}) -> tensor<8x8xf32> {
   %h = "stablehlo.dot"(%x, %W1) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>

@@ -36,6 +36,8 @@ struct DerivativeFacts {
   SmallVector<OperandGradient, 3> operands;
   /// False if nothing describes the derivative: it reads everything.
   bool known = true;
+  /// One op computes all gradients: what they share is expensive.
+  bool isJoint = false;
 };
 
 /// What is known of the derivative of `op`. Never fails: an op that nothing

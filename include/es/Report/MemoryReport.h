@@ -48,6 +48,16 @@ struct DeviceReport {
   unsigned numReshards = 0, numReductions = 0;
 };
 
+/// The peak of the training step by what is kept of the forward pass, each of a
+/// graph of its own.
+struct SavePolicyReport {
+  uint64_t allBytes = 0, mincutBytes = 0, attentionFusedBytes = 0;
+  /// Which of them the totals are those of.
+  std::string reported;
+  /// Composites by kind, and attentions that are none, by reason.
+  std::vector<std::pair<std::string, unsigned>> composites, attentionsLeft;
+};
+
 struct GraphReport {
   std::string kind;
   /// Which of several graphs of the kind this is; empty for the only one.
@@ -71,6 +81,8 @@ struct GraphReport {
   std::vector<std::string> notes;
   /// If the function is sharded.
   std::optional<DeviceReport> perDevice;
+  /// Of a training step, where it was built from the model.
+  std::optional<SavePolicyReport> savePolicies;
 
   /// What a device has to have: of a sharded function its share.
   uint64_t getNeed() const {

@@ -45,8 +45,15 @@ enum class SavePolicy : uint8_t {
   /// What each derivative reads.
   All,
   /// The cheapest set from which cheap ops give what the derivatives read.
-  MinCut
+  MinCut,
+  /// The same, with attention, cross entropy, layer norm and GELU as the
+  /// kernels
+  /// that compute each as a whole: no matrix of scores is ever in memory.
+  AttentionFused
 };
+
+/// What the gradient of a relu reads.
+enum class ReluSaves : uint8_t { Result, Mask };
 
 /// What is evaluated again instead of being kept.
 enum class CheckpointKind : uint8_t {
@@ -63,6 +70,7 @@ StringRef stringifyCheckpointKind(CheckpointKind kind);
 
 struct TrainingOptions {
   SavePolicy savePolicy = SavePolicy::MinCut;
+  ReluSaves relu = ReluSaves::Result;
   LossChoice loss = LossChoice::Automatic;
   /// The result that is the loss, for `LossChoice::Result`.
   unsigned lossResult = 0;
@@ -108,6 +116,14 @@ struct CheckpointSummary {
   uint64_t forwardWork = 0, recomputedWork = 0;
 };
 
+/// What is computed by one kernel each.
+struct CompositeSummary {
+  /// How many of which kind.
+  llvm::MapVector<StringRef, unsigned> recognized;
+  /// Attentions whose matrix of scores stays in memory, and why.
+  llvm::MapVector<StringRef, unsigned> attentionsLeft;
+};
+
 struct TrainingGraph {
   FunctionOpInterface func;
   /// Arguments and constants of `func`.
@@ -123,6 +139,7 @@ struct TrainingGraph {
   /// Ops whose derivative nothing describes.
   llvm::MapVector<StringRef, unsigned> conservativeOps;
   CheckpointSummary checkpoints;
+  CompositeSummary composites;
 };
 
 /// The peak of a step, in bytes.

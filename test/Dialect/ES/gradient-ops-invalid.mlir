@@ -166,3 +166,36 @@ func.func @no_step(%w: tensor<4xf32>) {
   %0:3 = es.optimizer_step adam fused params(%w : tensor<4xf32>) grads(%w : tensor<4xf32>) states(%w, %w : tensor<4xf32>, tensor<4xf32>)
   return
 }
+
+// -----
+
+func.func @no_other_arguments(%x: tensor<4xf32>) {
+  // expected-error@+1 {{(C1) expects one block with arguments of the types of the inputs}}
+  %y = es.composite gelu(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<5xf32>):
+    %r = math.erf %a : tensor<5xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @no_other_result(%x: tensor<4xf32>) {
+  // expected-error@+1 {{(C2) expects the last op of the body to give 'tensor<5xf32>'}}
+  %y = es.composite gelu(%x) : (tensor<4xf32>) -> tensor<5xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %r = math.erf %a : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @no_missing_statistics(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{(C3) expects 3 results with 'layer_norm', got 1}}
+  %y = es.composite layer_norm(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+  ^bb0(%a: tensor<4x8xf32>):
+    %r = math.erf %a : tensor<4x8xf32>
+  }
+  return
+}

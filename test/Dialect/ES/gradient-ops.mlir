@@ -77,3 +77,15 @@ func.func @optimizers(%w: tensor<4x8xf32>, %g: tensor<4x8xf32>, %m: tensor<4x8xf
       grads(%g, %g : tensor<4x8xf32>, tensor<4x8xf32>) states(%m, %v : tensor<4x8xf32>, tensor<4x8xf32>)
   return
 }
+
+// CHECK-LABEL: @composite
+// CHECK: %[[Y:.*]]:2 = es.composite relu(%{{.*}}) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) {
+// CHECK: ^bb0(%[[A:.*]]: tensor<4xf32>):
+// CHECK: "t.relu"(%[[A]])
+func.func @composite(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) {
+  %y:2 = es.composite relu(%x) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) {
+  ^bb0(%a: tensor<4xf32>):
+    %r = "t.relu"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  }
+  return %y#0, %y#1 : tensor<4xf32>, tensor<4xi1>
+}

@@ -47,6 +47,9 @@ def check_function(name, graph, peaks):
     if "timeline" in graph:  # absent where nothing is ever live
         assert max(graph["timeline"]) == peak
         assert graph["timeline"][graph["peak_op"]["index"]] == peak
+    if policies := graph.get("save_policies"):
+        assert peak == policies[policies["reported"].replace("-", "_") + "_bytes"]
+        assert peak <= policies["all_bytes"], "less is kept, and more needed"
     assert peak >= graph["largest_op_bytes"], "an op needs more than the peak"
     assert peak <= graph["arena_bytes"] <= graph["naive_bytes"], "peak <= arena <= naive"
 

@@ -1,4 +1,4 @@
-"""Freezing more never costs more: freezing.py es-opt SEED RUNS MODEL...
+"""Freezing more never costs more: freezing.py es-opt SEED RUNS MODEL... [FLAG...]
 
 Random chains of growing sets of frozen parameters; the peak, the gradients and
 the optimizer's states may only fall. Prints how many steps were compared.
@@ -13,6 +13,8 @@ import sys
 import tempfile
 
 TOOL, SEED, RUNS = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+MODELS = [argument for argument in sys.argv[4:] if not argument.startswith("-")]
+FLAGS = [argument for argument in sys.argv[4:] if argument.startswith("-")]
 
 
 def run(path, frozen, model):
@@ -20,7 +22,7 @@ def run(path, frozen, model):
         flags = [f"--freeze=^({'|'.join(map(re.escape, frozen))})$"] if frozen else []
         text = subprocess.run(
             [TOOL, "--memory-report=json", "--graphs=backprop", f"--memory-model={model}",
-             f"--live-ranges={file.name}", *flags, path],
+             f"--live-ranges={file.name}", *flags, *FLAGS, path],
             capture_output=True, text=True,
         )  # fmt: skip
         if text.returncode:
@@ -43,7 +45,7 @@ def names(path):
 def main():
     random.seed(SEED)
     steps = 0
-    for path in sys.argv[4:]:
+    for path in MODELS:
         parameters = names(path)
         assert len(parameters) > 1, path
         for _ in range(RUNS):

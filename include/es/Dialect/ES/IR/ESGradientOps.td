@@ -28,6 +28,8 @@ class ES_Enum<string name, string summary, list<string> cases>
 def ES_VjpKind : ES_Enum<"VjpKind", "how a gradient uses memory", [
     "view", "elementwise", "rowwise", "movement", "reduction", "contraction",
     "opaque"]>;
+def ES_CompositeKind : ES_Enum<"CompositeKind", "what one kernel computes", [
+    "attention", "layer_norm", "gelu", "cross_entropy", "log_softmax", "relu"]>;
 def ES_LossKind : ES_Enum<"LossKind", "a loss on the model's output", [
     "xent", "mse", "sum"]>;
 def ES_OptimizerKind : ES_Enum<"OptimizerKind", "an update rule", [
@@ -40,6 +42,7 @@ def ES_DecayKind : ES_Enum<"DecayKind", "how weights decay", [
 class ES_EnumAttr<EnumInfo info, string mnemonic>
     : EnumAttr<ES_Dialect, info, mnemonic>;
 def ES_VjpKindAttr : ES_EnumAttr<ES_VjpKind, "vjp_kind">;
+def ES_CompositeKindAttr : ES_EnumAttr<ES_CompositeKind, "composite_kind">;
 def ES_LossKindAttr : ES_EnumAttr<ES_LossKind, "loss_kind">;
 def ES_OptimizerKindAttr : ES_EnumAttr<ES_OptimizerKind, "optimizer_kind">;
 def ES_OptimizerImplAttr : ES_EnumAttr<ES_OptimizerImpl, "optimizer_impl">;
@@ -115,6 +118,56 @@ def ES_VjpOp : ES_Op<"vjp", [Pure, AttrSizedOperandSegments, NoTerminator]> {
       return ::llvm::cast<::mlir::FunctionType>(getOriginalType());
     }
   }];
+}
+
+def ES_CompositeOp : ES_Op<"composite", [
+    Pure, IsolatedFromAbove, NoTerminator]> {
+  let summary = "ops that one kernel computes";
+  let description = [{
+    Several ops of the forward pass that one kernel computes without writing what
+    is between them to memory. The body says what is computed: ops on its
+    arguments, which stand for the inputs, the last of which gives the first
+    result. Further results are what the kernel leaves for its gradient:
+
+    | kind | inputs | further results | its gradient reads |
+    |---|---|---|---|
+    | `attention` | queries, keys, values, masks | logarithms of the sums of each row | all inputs, the result, the logarithms |
+    | `layer_norm` | operand, scale, offset | mean and reciprocal deviation of each row | the operand, the scale, both statistics |
+    | `gelu` | operand | | the operand |
+    | `cross_entropy` | logits, labels as weights | log-probabilities | labels, log-probabilities |
+    | `log_softmax` | logits | | the result |
+    | `relu` | operand | where it is positive | that mask |
+
+    `attention` and `cross_entropy` have memory of their own for their results;
+    the others may take over an input of the shape of the result that dies.
+
+    Constraints:
+    * (C1) the body has one block, whose arguments have the types of the inputs
+    * (C2) the first result of its last op has the type of the first result
+    * (C3) there are as many further results as the kind has
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %y = es.composite gelu(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+      ^bb0(%a: tensor<4xf32>):
+        %e = math.erf %a : tensor<4xf32>
+        %g = arith.mulf %a, %e : tensor<4xf32>
+      }
+      return %y : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins ES_CompositeKindAttr:$kind, Variadic<AnyType>:$inputs);
+  let results = (outs Variadic<AnyType>:$outcomes);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $kind `(` $inputs `)` attr-dict `:`
+    functional-type($inputs, $outcomes) $body
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def ES_SplatOp : ES_Op<"splat", [Pure]> {

@@ -1,0 +1,149 @@
+//===- Growth.cpp - How a peak grows with a size --------------------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The live bytes at each point of a step are a line over the batch; the peak is
+// the upper envelope of these lines. Where its slope is zero, updates are the
+// peak, and a larger batch costs nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Growth.h"
+
+#include "es/Dialect/ES/IR/ES.h"
+#include "es/Report/MemoryReport.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::es;
+
+Growth mlir::es::computeGrowth(ArrayRef<GrowingPoint> points, double size) {
+  Growth growth;
+  double peak = -1;
+  uint64_t fixed = 0;
+  for (const GrowingPoint &point : points) {
+    growth.floor = std::max(growth.floor, point.fixed);
+    double bytes = point.fixed + point.each * size;
+    // Among equals the steepest is the peak of the next larger size.
+    if (bytes > peak || (bytes == peak && point.each > growth.each)) {
+      peak = bytes;
+      growth.each = point.each;
+      fixed = point.fixed;
+    }
+  }
+  for (const GrowingPoint &point : points) {
+    if (point.each <= growth.each)
+      continue;
+    double crossing =
+        (double(fixed) - double(point.fixed)) / (point.each - growth.each);
+    bool isSooner = !growth.next || crossing < *growth.next ||
+                    (crossing == *growth.next && point.each > growth.nextEach);
+    if (crossing > size && isSooner) {
+      growth.next = crossing;
+      growth.nextEach = point.each;
+    }
+  }
+  return growth;
+}
+
+std::vector<GrowingPoint> mlir::es::fitGrowth(ArrayRef<uint64_t> atSize,
+                                              ArrayRef<uint64_t> atDouble,
+                                              uint64_t size) {
+  std::vector<GrowingPoint> points;
+  for (auto [once, twice] : llvm::zip(atSize, atDouble)) {
+    uint64_t grows = twice > once ? twice - once : 0;
+    grows = std::min(grows, once);
+    points.push_back({once - grows, double(grows) / size});
+  }
+  return points;
+}
+
+static bool isOfParameters(Role role) {
+  switch (role) {
+  case Role::FrozenParameter:
+  case Role::TrainableParameter:
+  case Role::Gradient:
+  case Role::OptimizerState:
+  case Role::Constant:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Values that depend on an input, other than by being the gradient of a
+/// parameter.
+static llvm::DenseSet<Value> findDependent(FunctionOpInterface step,
+                                           function_ref<bool(Value)> isInput) {
+  llvm::DenseSet<Value> dependent;
+  for (BlockArgument argument : step.getArguments())
+    if (isInput(argument))
+      dependent.insert(argument);
+  step.getFunctionBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op->hasAttr(kGradientOfAttrName))
+      return;
+    // Cotangents of equal elements have the shape of an activation.
+    bool any =
+        isa<SplatOp>(op) || llvm::any_of(op->getOperands(), [&](Value operand) {
+          return dependent.contains(operand);
+        });
+    if (!any && op->getParentOp() == step)
+      return;
+    dependent.insert(op->result_begin(), op->result_end());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        dependent.insert(block.args_begin(), block.args_end());
+  });
+  return dependent;
+}
+
+std::vector<GrowingPoint>
+mlir::es::splitByDependence(const MemoryProfile &profile,
+                            FunctionOpInterface step,
+                            function_ref<bool(Value)> isInput, uint64_t size) {
+  llvm::DenseSet<Value> dependent = findDependent(step, isInput);
+  std::vector<bool> grows(profile.buffers.size(), false);
+  for (auto [value, id] : profile.assignment.getValues())
+    if (id != kNoBuffer && dependent.contains(value))
+      grows[id] = true;
+  for (auto [operand, id] : profile.assignment.getCopies())
+    if (dependent.contains(operand->get()))
+      grows[id] = true;
+  // Differences at the points where buffers begin and end.
+  std::vector<int64_t> change(profile.timeline.size() + 1, 0);
+  for (BufferId id = 0, e = profile.buffers.size(); id < e; ++id) {
+    const ProfiledBuffer &buffer = profile.buffers[id];
+    if (!buffer.isLive || (!isOfParameters(buffer.role) && grows[id]))
+      continue;
+    for (LiveSegment segment : profile.ranges.getSegments(id)) {
+      change[segment.first] += buffer.bytes;
+      change[segment.last + 1] -= buffer.bytes;
+    }
+  }
+  std::vector<GrowingPoint> points;
+  int64_t fixed = 0;
+  for (auto [point, bytes] : llvm::enumerate(profile.timeline)) {
+    fixed += change[point];
+    uint64_t still = std::min<uint64_t>(fixed, bytes);
+    points.push_back({still, double(bytes - still) / size});
+  }
+  return points;
+}
+
+std::string mlir::es::describeGrowth(const Growth &growth, uint64_t size) {
+  std::string text = std::to_string(size) + " the peak ";
+  auto bytes = [](double each) { return formatBytes(std::llround(each)); };
+  if (growth.each > 0)
+    text += "grows by " + bytes(growth.each) + " for each more";
+  else
+    text += "is on a plateau and does not grow";
+  if (growth.next)
+    text += ", from " + std::to_string(uint64_t(std::ceil(*growth.next))) +
+            " on by " + bytes(growth.nextEach);
+  return text + "; at least " + formatBytes(growth.floor) +
+         " whatever its size";
+}

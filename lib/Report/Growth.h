@@ -1,0 +1,52 @@
+//===- Growth.h - How a peak grows with a size ------------------*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_LIB_REPORT_GROWTH_H
+#define ES_LIB_REPORT_GROWTH_H
+
+#include "es/Analysis/MemoryProfile.h"
+
+namespace mlir::es {
+
+/// The live bytes at a point: `fixed`, and `each` for every unit of a size.
+struct GrowingPoint {
+  uint64_t fixed = 0;
+  double each = 0;
+};
+
+/// Where and how fast the greatest of these lines rises. As the size grows,
+/// another point takes over now and then: the slope never falls.
+struct Growth {
+  /// What the peak is at least, however small the size.
+  uint64_t floor = 0;
+  /// Bytes for each more, at the size at hand; 0 on a plateau.
+  double each = 0;
+  /// The size from which on a steeper point is the peak, and its slope.
+  std::optional<double> next;
+  double nextEach = 0;
+};
+
+Growth computeGrowth(ArrayRef<GrowingPoint> points, double size);
+
+/// Points of a program whose timelines are known at two sizes.
+std::vector<GrowingPoint> fitGrowth(ArrayRef<uint64_t> atSize,
+                                    ArrayRef<uint64_t> atDouble, uint64_t size);
+
+/// Points of a training step of fixed sizes, if all that depends on an input,
+/// and is neither a gradient of a parameter nor a parameter updated, grew with
+/// `size`.
+std::vector<GrowingPoint> splitByDependence(const MemoryProfile &profile,
+                                            FunctionOpInterface step,
+                                            function_ref<bool(Value)> isInput,
+                                            uint64_t size);
+
+/// In words.
+std::string describeGrowth(const Growth &growth, uint64_t size);
+
+} // namespace mlir::es
+
+#endif // ES_LIB_REPORT_GROWTH_H
