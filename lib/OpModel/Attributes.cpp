@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Attributes.h"
+#include "es/OpModel/Attributes.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 

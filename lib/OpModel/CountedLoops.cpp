@@ -6,13 +6,15 @@
 //===----------------------------------------------------------------------===//
 //
 // JAX writes counted loops as `while` loops: the condition compares a carried
-// integer with a constant, the body adds a constant to it.
+// integer with a constant, the body adds a constant to it. scf.while may do the
+// same.
 //
 //===----------------------------------------------------------------------===//
 
 #include "es/OpModel/CountedLoops.h"
-#include "Attributes.h"
+#include "es/OpModel/Attributes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
@@ -39,6 +41,7 @@ static CarryingLoop getForLoop(scf::ForOp op) {
   std::optional<int64_t> lower = getConstantIntValue(op.getLowerBound());
   std::optional<int64_t> upper = getConstantIntValue(op.getUpperBound());
   std::optional<int64_t> step = getConstantIntValue(op.getStep());
+  loop.bound = op.getUpperBound();
   if (!lower || !upper || !step)
     return loop;
   loop.lower = *lower;
@@ -57,46 +60,78 @@ static std::optional<int64_t> getConstant(Value value) {
   return values->front();
 }
 
-static bool isLessThan(Operation *compare) {
+/// The first number that is too large for `compare` with `bound` to hold.
+static std::optional<int64_t> getEnd(Operation *compare, int64_t bound) {
+  if (auto op = dyn_cast<arith::CmpIOp>(compare)) {
+    if (op.getPredicate() == arith::CmpIPredicate::slt ||
+        op.getPredicate() == arith::CmpIPredicate::ult)
+      return bound;
+    if (op.getPredicate() == arith::CmpIPredicate::sle ||
+        op.getPredicate() == arith::CmpIPredicate::ule)
+      return bound + 1;
+    return std::nullopt;
+  }
   std::string text;
   llvm::raw_string_ostream(text) << compare->getAttr("comparison_direction");
-  return StringRef(text).contains("LT");
+  if (StringRef(text).contains("LT"))
+    return bound;
+  if (StringRef(text).contains("LE"))
+    return bound + 1;
+  return std::nullopt;
+}
+
+static bool isCompare(Operation *op) {
+  return op && op->getNumOperands() == 2 &&
+         (isa<arith::CmpIOp>(op) || op->getName().stripDialect() == "compare");
+}
+
+static bool isAdd(Operation *op) {
+  return op && op->getNumOperands() == 2 &&
+         (isa<arith::AddIOp>(op) || op->getName().stripDialect() == "add");
+}
+
+/// True if the body of a `while` gets what its condition got: an scf.condition
+/// may hand on other values.
+static bool passesOnArguments(Block &condition) {
+  ValueRange operands = condition.back().getOperands();
+  if (!isa<scf::ConditionOp>(condition.back()))
+    return operands.size() == 1;
+  return llvm::equal(operands.drop_front(), condition.getArguments());
 }
 
 /// The counter of a `while`, if it has one.
 static void findCounter(CarryingLoop &loop) {
   Block &condition = loop.op->getRegion(0).front();
   Block &body = loop.body->front();
-  if (condition.empty() || body.empty() ||
-      condition.back().getNumOperands() != 1 ||
+  if (condition.empty() || body.empty() || !passesOnArguments(condition) ||
       body.back().getNumOperands() != loop.op->getNumOperands())
     return;
   Operation *compare = condition.back().getOperand(0).getDefiningOp();
-  if (!compare || compare->getName().stripDialect() != "compare" ||
-      compare->getNumOperands() != 2 || !isLessThan(compare))
+  if (!isCompare(compare))
     return;
   auto counter = dyn_cast<BlockArgument>(compare->getOperand(0));
-  std::optional<int64_t> upper = getConstant(compare->getOperand(1));
+  loop.bound = compare->getOperand(1);
   // The bound may be carried along unchanged.
-  if (auto carried = dyn_cast<BlockArgument>(compare->getOperand(1));
+  if (auto carried = dyn_cast<BlockArgument>(loop.bound);
       carried && carried.getOwner() == &condition) {
     unsigned index = carried.getArgNumber();
     if (body.back().getOperand(index) == body.getArgument(index))
-      upper = getConstant(loop.op->getOperand(index));
+      loop.bound = loop.op->getOperand(index);
   }
-  if (!counter || counter.getOwner() != &condition || !upper)
+  if (!counter || counter.getOwner() != &condition)
     return;
   unsigned index = counter.getArgNumber();
   loop.counter = body.getArgument(index);
   Operation *next = body.back().getOperand(index).getDefiningOp();
   std::optional<int64_t> lower = getConstant(loop.op->getOperand(index));
-  if (!next || !lower || next->getName().stripDialect() != "add")
+  std::optional<int64_t> bound = getConstant(loop.bound);
+  if (!lower || !bound || !isAdd(next))
     return;
-  std::optional<int64_t> step;
+  std::optional<int64_t> step, upper = getEnd(compare, *bound);
   for (unsigned i = 0; i < 2; ++i)
     if (next->getOperand(i) == loop.counter)
       step = getConstant(next->getOperand(1 - i));
-  if (!step)
+  if (!step || !upper)
     return;
   loop.lower = *lower;
   loop.step = *step;
@@ -107,7 +142,8 @@ std::optional<CarryingLoop> mlir::es::getCarryingLoop(Operation *op) {
   if (auto forOp = dyn_cast<scf::ForOp>(op))
     return getForLoop(forOp);
   StringRef name = op->getName().getStringRef();
-  if ((name != "stablehlo.while" && name != "mhlo.while") ||
+  if ((name != "stablehlo.while" && name != "mhlo.while" &&
+       name != "scf.while") ||
       op->getNumRegions() != 2 || !op->getRegion(0).hasOneBlock() ||
       !op->getRegion(1).hasOneBlock())
     return std::nullopt;

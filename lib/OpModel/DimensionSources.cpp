@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Attributes.h"
+#include "es/OpModel/Attributes.h"
 #include "es/OpModel/OpModel.h"
 #include "es/OpModel/RoleFacts.h"
 #include "es/OpModel/Sharding.h"

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "es/OpModel/Attributes.h"
 #include "es/OpModel/Shapes.h"
-#include "Attributes.h"
 #include "es/OpModel/OpModel.h"
 #include "es/OpModel/RoleFacts.h"
 

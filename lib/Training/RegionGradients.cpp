@@ -258,11 +258,17 @@ void ReverseSweep::recreateLoop(CarryingLoop loop, Scope &scope) {
   }
   body.getTerminator()->insertOperands(body.getTerminator()->getNumOperands(),
                                        yields);
-  for (Region &region : loop.op->getRegions())
-    if (&region != loop.body)
-      for (Saved &saved : scope.saved)
-        region.front().addArgument(saved.placeholder.getType(),
-                                   saved.value.getLoc());
+  // The condition of a `while`, which hands on what it gets.
+  for (Region &region : loop.op->getRegions()) {
+    if (&region == loop.body)
+      continue;
+    for (Saved &saved : scope.saved) {
+      BlockArgument stack = region.front().addArgument(
+          saved.placeholder.getType(), saved.value.getLoc());
+      if (auto end = dyn_cast<scf::ConditionOp>(region.front().back()))
+        end.getArgsMutable().append(stack);
+    }
+  }
   Operation *copy = recreate(loop.op, inits, types);
   for (auto [index, saved] : llvm::enumerate(scope.saved))
     replacePlaceholder(saved.placeholder, copy->getResult(first + index));
@@ -330,12 +336,18 @@ ReverseSweep::visitRegion(Region &region, ArrayRef<Value> captured) {
 LogicalResult ReverseSweep::visitLoop(CarryingLoop loop) {
   Location loc = loop.op->getLoc();
   repeatedHere.clear();
-  if (!loop.trips)
-    return loop.op->emitError()
-           << "cannot be differentiated: the trip count of '"
-           << loop.op->getName()
-           << "' is not a constant; bind what it depends on, so that the "
-              "values to keep for each iteration can be counted";
+  if (!loop.trips) {
+    InFlightDiagnostic error =
+        loop.op->emitError()
+        << "cannot be differentiated: the trip count of '"
+        << loop.op->getName()
+        << "' is not a constant; bind what it depends on, so that the "
+           "values to keep for each iteration can be counted";
+    if (loop.bound)
+      error.attachNote(loop.bound.getLoc())
+          << "the loop runs up to this value: a dynamic trip count";
+    return error;
+  }
   SmallVector<unsigned> carried;
   SmallVector<Value> captured = getCaptured(loop.op), inits;
   for (unsigned i = 0, e = loop.size(); i < e; ++i)

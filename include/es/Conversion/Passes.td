@@ -72,4 +72,40 @@ def OrderLoops : Pass<"es-order-loops"> {
   let dependentDialects = ["linalg::LinalgDialect"];
 }
 
+def StableHLOToLinalg : Pass<"es-stablehlo-to-linalg"> {
+  let summary = "lower StableHLO to linalg, tensor, arith, math and scf";
+  let description = [{
+    Makes a model that JAX exported executable with stock passes, and its training
+    step after `es-build-training-graph` and `es-expand-vjp`. The dialect does not
+    have to be linked in: ops are known by name, and read from the generic or the
+    printed form.
+
+    Lowered are ops on elements, `constant`, `iota`, `reshape`,
+    `broadcast_in_dim`, `transpose`, `slice`, `concatenate`, `pad`, `reverse`,
+    `dynamic_slice`, `dynamic_update_slice`, `gather`, `reduce`, `reduce_window`,
+    `dot_general`, `convolution` (strides, dilations, padding, feature groups),
+    `while`, `if`, `case` with two branches, `composite` (as a call of its
+    decomposition) and `optimization_barrier` (as nothing). A `while` that counts
+    to a constant becomes `scf.for`, any other `scf.while`; what a counted loop
+    passes on unchanged is not carried any more. A `gather` is a loop over its
+    slices.
+
+    Shapes must be static and integers signless; anything else is an error, as is
+    an op that is not in this list.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> tensor<4x2xf32> {
+      %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+          : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+      return %y : tensor<4x2xf32>
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "arith::ArithDialect", "func::FuncDialect", "linalg::LinalgDialect",
+    "math::MathDialect", "scf::SCFDialect", "tensor::TensorDialect"];
+}
+
 #endif // ES_CONVERSION_PASSES_TD

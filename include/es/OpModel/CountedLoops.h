@@ -22,6 +22,8 @@ struct CarryingLoop {
   /// The argument that counts: from `lower`, in steps of `step`.
   BlockArgument counter;
   int64_t lower = 0, step = 1;
+  /// What the counter is compared with; null if nothing is.
+  Value bound;
   /// Unknown if it depends on data, or on a value that nobody bound.
   std::optional<int64_t> trips;
 
@@ -35,7 +37,7 @@ struct CarryingLoop {
   }
 };
 
-/// `op` as a loop: scf.for, and the `while` of StableHLO and MHLO; nullopt for
+/// `op` as a loop: scf.for, and the `while` of scf, StableHLO and MHLO; nullopt for
 /// any other op.
 std::optional<CarryingLoop> getCarryingLoop(Operation *op);
 

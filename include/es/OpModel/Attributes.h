@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ES_LIB_OPMODEL_ATTRIBUTES_H
-#define ES_LIB_OPMODEL_ATTRIBUTES_H
+#ifndef ES_OPMODEL_ATTRIBUTES_H
+#define ES_OPMODEL_ATTRIBUTES_H
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
@@ -28,4 +28,4 @@ SmallVector<int64_t, 4> getIntegerList(Attribute attribute, StringRef key);
 
 } // namespace mlir::es
 
-#endif // ES_LIB_OPMODEL_ATTRIBUTES_H
+#endif // ES_OPMODEL_ATTRIBUTES_H
