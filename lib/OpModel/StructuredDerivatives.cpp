@@ -242,6 +242,17 @@ getPoolingDerivative(linalg::LinalgOp op) {
   return facts;
 }
 
+/// A pooling written out is a convolution too, with a window that only has a
+/// shape.
+static bool isProduct(linalg::LinalgOp op) {
+  if (linalg::isaContractionOpInterface(op))
+    return true;
+  return linalg::isaConvolutionOpInterface(op) &&
+         llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+           return op.getMatchingBlockArgument(operand).use_empty();
+         });
+}
+
 std::optional<DerivativeFacts>
 mlir::es::getStructuredDerivative(linalg::LinalgOp op) {
   if (isa<linalg::FillOp>(op.getOperation())) {
@@ -252,8 +263,7 @@ mlir::es::getStructuredDerivative(linalg::LinalgOp op) {
   }
   if (auto facts = getPoolingDerivative(op))
     return facts;
-  if (linalg::isaContractionOpInterface(op) ||
-      linalg::isaConvolutionOpInterface(op))
+  if (isProduct(op))
     return getProductDerivative(op);
   if (!op.getBlock() || op->getNumResults() == 0)
     return std::nullopt;

@@ -263,9 +263,8 @@ Lowered hlo::lowerContraction(OpBuilder &builder, Operation *op) {
   for (Value operand : op->getOperands())
     if (!canExtend(getElementTypeOrSelf(operand.getType()),
                    type.getElementType()))
-      return FailureOr<Values>(emitNoLowering(op)
-                               << "to elements of type '"
-                               << type.getElementType() << "'");
+      return FailureOr<Values>(emitNoLowering(op) << "to elements of type "
+                                                  << type.getElementType());
   if (name == "convolution")
     return createConvolution(builder, op, type);
   return FailureOr<Values>(Values{createDot(builder, op, type)});

@@ -295,8 +295,7 @@ Lowered hlo::lowerElementwise(OpBuilder &builder, Operation *op) {
   Value value = createElementwise(builder, op, operands, type);
   if (!value)
     return FailureOr<Values>(emitNoLowering(op)
-                             << "on elements of type '"
-                             << getElementTypeOrSelf(operands[0].getType())
-                             << "'");
+                             << "on elements of type "
+                             << getElementTypeOrSelf(operands[0].getType()));
   return FailureOr<Values>(Values{value});
 }

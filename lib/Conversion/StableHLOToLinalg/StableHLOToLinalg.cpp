@@ -58,8 +58,8 @@ static LogicalResult checkTypes(Operation *op) {
         tensor.getElementType().isSignedInteger())
       return emitNoLowering(op) << "expects tensors of static shape with "
                                    "elements of signless integers or floats, "
-                                   "got '"
-                                << type << "'";
+                                   "got "
+                                << type;
   }
   return success();
 }

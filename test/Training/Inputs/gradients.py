@@ -3,8 +3,8 @@
     gradients.py es-opt LLVM_BIN MODEL [--loss=mse] [--train=RE ...] [@function ...]
 
 Each function becomes a training step with plain gradient descent, is expanded,
-bufferized, lowered and compiled; the change of a parameter is its gradient times the
-learning rate, the loss is returned. In f64, at up to 12 elements of each parameter.
+bufferized, lowered and compiled; at a learning rate of 1 the change of a parameter is
+its gradient, the loss is returned. In f64, at up to 12 elements of each parameter.
 Prints a line a function with the largest relative deviation.
 """
 
@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 
-LEARNING_RATE = 1e-3
 STEP = 1e-5
 TOLERANCE = 1e-6
 LOWERING = (
@@ -39,11 +38,10 @@ def run(command, text):
 
 def compile_steps(tool, llvm, path, names, flags, folder):
     """For each function: its step, the types of arguments and results."""
-    pipeline = (
-        f"builtin.module(es-build-training-graph{{optimizer=sgd {' '.join(flags)}}},"
-        "es-expand-vjp,es-strip-annotations)"
-    )
-    steps = run([tool, f"--pass-pipeline={pipeline}", path], None)
+    build = f"es-build-training-graph{{optimizer=sgd {' '.join(flags)}}}"
+    graph = run([tool, f"--pass-pipeline=builtin.module({build})", path], None)
+    graph = re.sub(r"(es\.optimizer_step .*)", r"\1 {lr = 1.0}", graph)
+    steps = run([tool, "--pass-pipeline=builtin.module(es-expand-vjp,es-strip-annotations)"], graph)
     # Only the steps are compiled.
     keep = ",".join(name + ".training_step" for name in names)
     lowered = run(
@@ -59,7 +57,7 @@ def compile_steps(tool, llvm, path, names, flags, folder):
          f"-L{runtime}", f"-Wl,-rpath,{runtime}", "-lmlir_c_runner_utils"], None)  # fmt: skip
     loaded = ctypes.CDLL(library)
     for name in names:
-        header = re.search(rf"func.func @{name}\.training_step\((.*?)\) -> \((.*?)\) *{{", steps, re.S)
+        header = re.search(rf"func.func (?:public )?@{name}\.training_step\((.*?)\) -> \((.*?)\) *{{", steps, re.S)
         arguments = re.findall(r"%arg\d+: ([^,{]*(?:<[^>]*>)?[^,{]*)(\{[^}]*\})?", header.group(1))
         arguments = [(t.strip(), "writable = true" in a) for t, a in arguments]
         results = [t.strip() for t in header.group(2).split(", ")]
@@ -157,7 +155,7 @@ def check(call, arguments, results, positive):
     assert len(trained) == len(updated), "one result for each parameter"
     worst = compared = 0
     for index, new in zip(trained, updated):
-        gradient = [(old - value) / LEARNING_RATE for old, value in zip(data[index], new)]
+        gradient = [old - value for old, value in zip(data[index], new)]
         for element in random.sample(range(len(new)), min(12, len(new))):
             losses = []
             for sign in (1, -1):
@@ -189,4 +187,5 @@ def main():
     sys.exit(1 if failed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
