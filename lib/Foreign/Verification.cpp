@@ -50,16 +50,78 @@ private:
 };
 } // namespace
 
-/// What `op` itself says, its regions aside.
-static std::string verifyAlone(Operation *op) {
+/// Of an op with operands and no body types and uses tell enough. Constants,
+/// functions, what has regions and what ends them are more than that.
+static bool mayBeOfAnotherVersion(Operation *op) {
+  return op->getNumOperands() && !op->getNumRegions() &&
+         !op->hasTrait<OpTrait::IsTerminator>() &&
+         !isa<SymbolOpInterface>(op);
+}
+
+namespace {
+/// Asks ops one by one, each after what its verifier may look into: the op
+/// around it, constants, and, for what concerns regions, these.
+class LenientVerifier {
+public:
+  LenientVerifier(ReadSummary &summary) : summary(summary) {}
+  /// Fails, with the error, at an op that has to be right.
+  LogicalResult run(ModuleOp module);
+  void warn() const;
+
+private:
+  using Check = LogicalResult (RegisteredOperationName::*)(Operation *) const;
+  LogicalResult check(Operation *op, Check invariants);
+
+  ReadSummary &summary;
+  llvm::DenseSet<Operation *> broken;
+  llvm::MapVector<StringRef, Location> places;
+};
+} // namespace
+
+LogicalResult LenientVerifier::check(Operation *op, Check invariants) {
   std::optional<RegisteredOperationName> info = op->getRegisteredInfo();
-  if (!info)
-    return "";
-  Listener listener(op->getContext());
-  if (succeeded(info->verifyInvariants(op)) &&
-      succeeded(info->verifyRegionInvariants(op)))
-    return "";
-  return listener.first.empty() ? "it does not verify" : listener.first;
+  if (!info || broken.contains(op))
+    return success();
+  std::string complaint;
+  {
+    Listener listener(op->getContext());
+    if (succeeded(((*info).*invariants)(op)))
+      return success();
+    complaint = listener.first;
+  }
+  if (complaint.empty())
+    complaint = ("'" + op->getName().getStringRef() + "' is not valid").str();
+  if (!mayBeOfAnotherVersion(op))
+    return emitError(op->getLoc()) << complaint;
+  broken.insert(op);
+  StringRef name = op->getName().getStringRef();
+  places.insert({name, op->getLoc()});
+  ReadSummary::Invalid &entry = summary.invalidOps[name.str()];
+  if (entry.count++ == 0)
+    entry.complaint = std::move(complaint);
+  return success();
+}
+
+LogicalResult LenientVerifier::run(ModuleOp module) {
+  WalkResult result =
+      module->walk([&](Operation *op, const WalkStage &stage) -> WalkResult {
+        if (stage.isBeforeAllRegions() &&
+            failed(check(op, &RegisteredOperationName::verifyInvariants)))
+          return WalkResult::interrupt();
+        if (stage.isAfterAllRegions() &&
+            failed(check(op, &RegisteredOperationName::verifyRegionInvariants)))
+          return WalkResult::interrupt();
+        return WalkResult::advance();
+      });
+  return failure(result.wasInterrupted());
+}
+
+void LenientVerifier::warn() const {
+  for (auto [name, place] : places) {
+    const ReadSummary::Invalid &invalid = summary.invalidOps[name.str()];
+    emitWarning(place) << invalid.complaint << " (" << invalid.count << " of '"
+                       << name << "'; taken as they are)";
+  }
 }
 
 LogicalResult mlir::es::verifyDominance(ModuleOp module) {
@@ -83,24 +145,12 @@ LogicalResult mlir::es::verifyLeniently(ModuleOp module, ReadSummary &summary) {
     if (succeeded(verify(module)))
       return success();
   }
-  llvm::MapVector<StringRef, Location> places;
-  module.walk([&](Operation *op) {
-    std::string complaint = verifyAlone(op);
-    if (complaint.empty())
-      return;
-    StringRef name = op->getName().getStringRef();
-    places.insert({name, op->getLoc()});
-    ReadSummary::Invalid &entry = summary.invalidOps[name.str()];
-    if (entry.count++ == 0)
-      entry.complaint = std::move(complaint);
-  });
+  LenientVerifier verifier(summary);
+  if (failed(verifier.run(module)))
+    return failure();
   // What no single op complains of is wrong with the module as a whole.
   if (summary.invalidOps.empty())
     return verify(module);
-  for (auto [name, place] : places) {
-    const ReadSummary::Invalid &invalid = summary.invalidOps[name.str()];
-    emitWarning(place) << invalid.complaint << " (" << invalid.count << " of '"
-                       << name << "'; taken as they are)";
-  }
+  verifier.warn();
   return verifyDominance(module);
 }

@@ -7,12 +7,14 @@
 //
 // Two questions about the reader of models. Does it survive files that are
 // broken at random, within bounds of time and memory, and does what it reads
-// print as something that it reads again? And how fast is it?
+// print as something that it reads again, and survives the report (--report)?
+// And how fast is it?
 //
 //===----------------------------------------------------------------------===//
 
 #include "es/Foreign/Reader.h"
 #include "es/InitAll.h"
+#include "es/Report/MemoryReport.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/Support/FileUtilities.h"
@@ -41,6 +43,9 @@ static cl::opt<unsigned>
                 cl::desc("end the process if one broken file takes longer"));
 static cl::opt<std::string>
     keep("keep", cl::desc("write every broken file here before it is read"));
+static cl::opt<bool>
+    report("report", cl::init(false),
+           cl::desc("analyse every broken file that is read"));
 static cl::opt<bool>
     list("list", cl::init(false),
          cl::desc("say of each file whether it was read, and what was noted"));
@@ -78,14 +83,24 @@ static std::optional<std::string> read(StringRef text, bool printed,
   sources.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(text, "input"), llvm::SMLoc());
   ReadSummary ignored;
-  OwningOpRef<ModuleOp> module = parseModelFile(
-      sources, &context, ReadOptions(), notes ? *notes : ignored);
+  ReadSummary &summary = notes ? *notes : ignored;
+  OwningOpRef<ModuleOp> module =
+      parseModelFile(sources, &context, ReadOptions(), summary);
   if (!module)
     return std::nullopt;
   std::string result;
   if (printed) {
     llvm::raw_string_ostream os(result);
     module->print(os, OpPrintingFlags().printGenericOpForm());
+  }
+  if (printed && report) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    ReportOptions options;
+    options.isVerified = summary.invalidOps.empty();
+    FailureOr<MemoryReport> analysed = makeMemoryReport(*module, options);
+    if (succeeded(analysed))
+      printText(*analysed, os);
   }
   return result;
 }
