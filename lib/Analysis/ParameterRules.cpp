@@ -97,10 +97,19 @@ llvm::Expected<ParameterRules> ParameterRules::parse(
   return result;
 }
 
+/// `arg3` is the fourth argument also where it has a name.
+bool ParameterRule::matchesPosition(BlockArgument argument) const {
+  if (!argument || !StringRef(pattern).contains("arg"))
+    return false;
+  std::string name = "arg" + std::to_string(argument.getArgNumber());
+  SmallVector<StringRef> matches;
+  return regex->match(name, &matches) && matches.front() == name;
+}
+
 bool ParameterRule::matches(const StorageInfo &info) const {
-  if (!positions)
-    return regex->match(info.name);
   auto argument = dyn_cast_if_present<BlockArgument>(info.value);
+  if (!positions)
+    return regex->match(info.name) || matchesPosition(argument);
   return argument && positions->first <= argument.getArgNumber() &&
          argument.getArgNumber() <= positions->second;
 }

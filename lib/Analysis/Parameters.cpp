@@ -114,12 +114,25 @@ unsigned InventoryBuilder::add(Value value, Type type, std::string name) {
   return index;
 }
 
+/// What anyone but the position says, or "".
+static std::string getStatedName(FunctionOpInterface func, unsigned index) {
+  std::string name = getNameFromMetadata(func.getArgAttrDict(index));
+  return name.empty() ? getLocationName(func.getArgument(index).getLoc())
+                      : name;
+}
+
+std::string mlir::es::getArgumentName(FunctionOpInterface func,
+                                      unsigned index) {
+  if (auto param = func.getArgAttrOfType<ParamAttr>(index, "es.param"))
+    return param.getName().str();
+  std::string name = getStatedName(func, index);
+  return name.empty() ? "arg" + std::to_string(index) : name;
+}
+
 void InventoryBuilder::addArgument(BlockArgument argument) {
   unsigned position = argument.getArgNumber();
   DictionaryAttr attributes = func.getArgAttrDict(position);
-  std::string name = getNameFromMetadata(attributes);
-  if (name.empty())
-    name = getLocationName(argument.getLoc());
+  std::string name = getStatedName(func, position);
   bool isNamed = !name.empty();
   if (!isNamed)
     name = "arg" + std::to_string(position);

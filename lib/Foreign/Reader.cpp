@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "es/Foreign/Reader.h"
+#include "ArgumentNames.h"
 #include "ImportFunctions.h"
 #include "Preamble.h"
 #include "Refusals.h"
@@ -185,10 +186,12 @@ static OwningOpRef<ModuleOp> parseText(llvm::SourceMgr &sources,
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(
       *source, ParserConfig(context, /*verifyAfterParse=*/options.strict));
   recorder.stop();
-  if (module)
+  if (module) {
     recorder.replay();
-  else
+    nameArguments(*module, buffer);
+  } else {
     explainText(context, buffer, recorder);
+  }
   return module;
 }
 

@@ -54,8 +54,7 @@ private:
 /// functions, what has regions and what ends them are more than that.
 static bool mayBeOfAnotherVersion(Operation *op) {
   return op->getNumOperands() && !op->getNumRegions() &&
-         !op->hasTrait<OpTrait::IsTerminator>() &&
-         !isa<SymbolOpInterface>(op);
+         !op->hasTrait<OpTrait::IsTerminator>() && !isa<SymbolOpInterface>(op);
 }
 
 namespace {

@@ -51,7 +51,10 @@ static const RuleTable &getHloTable() {
        "xor not popcnt shift_left shift_right_arithmetic shift_right_logical "
        "count_leading_zeros get_dimension_size partition_id replica_id "
        "after_all create_token constant constant_like broadcast_compare is_inf "
-       "is_neg_inf is_pos_inf uniform_quantize"},
+       "is_neg_inf is_pos_inf uniform_quantize mulhi broadcast_and "
+       "broadcast_or "
+       "broadcast_xor broadcast_shift_left broadcast_shift_right_arithmetic "
+       "broadcast_shift_right_logical"},
       {GradientRule::Linear, "add broadcast_add copy optimization_barrier "
                              "all_reduce cross-replica-sum complex real imag"},
       {GradientRule::Subtract, "subtract broadcast_subtract"},
@@ -60,18 +63,23 @@ static const RuleTable &getHloTable() {
       {GradientRule::Multiply, "multiply broadcast_multiply"},
       {GradientRule::Divide, "divide broadcast_divide"},
       {GradientRule::FromResult, "exponential exponential_minus_one tanh "
-                                 "logistic sqrt rsqrt cbrt tan"},
+                                 "logistic sqrt rsqrt cbrt tan cholesky"},
       {GradientRule::FromOperand,
        "log log_plus_one sine cosine abs square erf erfc erf_inv lgamma "
-       "digamma acos acosh asin asinh atan atanh cosh sinh bessel_i1e"},
+       "digamma _asin_acos_kernel acos acosh asin asinh atan atanh cosh sinh "
+       "bessel_i1e"},
       {GradientRule::FromOperands,
        "maximum minimum power remainder atan2 clamp broadcast_maximum "
-       "broadcast_minimum broadcast_power broadcast_atan2 next_after"},
+       "broadcast_minimum broadcast_power broadcast_atan2 next_after "
+       "broadcast_next_after broadcast_remainder polygamma zeta "
+       "broadcast_polygamma broadcast_zeta"},
       {GradientRule::Select, "select broadcast_select"},
       {GradientRule::Move,
        "transpose slice real_dynamic_slice dynamic_slice pad dynamic_pad "
        "concatenate reverse gather dynamic_gather torch_index_select "
-       "collective_permute all_gather all_to_all"},
+       "collective_permute all_gather all_to_all reduce_scatter "
+       "collective_broadcast fft conj broadcast_complex"},
+      {GradientRule::RowsFromOperands, "batch_norm_inference"},
       {GradientRule::Spread, "trace"},
   });
   return table;
@@ -133,7 +141,8 @@ static const RuleTable &getAtenTable() {
        "one_hot detach arange zeros ones full zeros_like ones_like full_like "
        "empty empty_like rand randn rand_like randn_like bernoulli eye "
        "new_zeros new_ones new_full scalar_tensor argsort nonzero "
-       "bitwise_not floor_divide"},
+       "bitwise_not bitwise_and bitwise_or bitwise_xor floor_divide trunc "
+       "randperm randint"},
       {GradientRule::Linear, "add clone alias contiguous lift_fresh_copy"},
       {GradientRule::Subtract, "sub subtract"},
       {GradientRule::Negate, "neg rsub"},
@@ -141,32 +150,38 @@ static const RuleTable &getAtenTable() {
       {GradientRule::Multiply, "mul multiply"},
       {GradientRule::Divide, "div divide true_divide"},
       {GradientRule::FromResult,
-       "relu tanh sigmoid exp expm1 sqrt rsqrt reciprocal elu hardtanh relu6 "
-       "selu celu exp2 clamp clamp_min clamp_max"},
+       "relu tan tanh sigmoid exp expm1 sqrt rsqrt reciprocal elu hardtanh "
+       "relu6 selu celu exp2 clamp clamp_min clamp_max"},
       {GradientRule::FromOperand,
        "log log1p log2 log10 sin cos abs square erf gelu silu mish softplus "
        "hardswish hardsigmoid leaky_relu log_sigmoid asin acos atan sinh cosh "
        "asinh acosh atanh erfinv cumprod"},
       {GradientRule::FromOperands, "maximum minimum pow atan2 prelu fmod "
-                                   "remainder lerp addcmul addcdiv hypot"},
+                                   "remainder lerp addcmul addcdiv hypot "
+                                   "grid_sampler grid_sampler_2d"},
       {GradientRule::Select, "where masked_fill"},
       {GradientRule::RowsFromResult,
        "softmax _softmax log_softmax _log_softmax"},
       {GradientRule::RowsFromOperands,
        "layer_norm native_layer_norm group_norm native_group_norm rms_norm "
        "batch_norm native_batch_norm _native_batch_norm_legit "
-       "_native_batch_norm_legit_functional instance_norm"},
+       "_native_batch_norm_legit_functional "
+       "_native_batch_norm_legit_no_training instance_norm"},
       {GradientRule::Move,
        "slice select narrow cat concat stack gather index index_select "
        "embedding constant_pad_nd pad flip roll tril triu permute_copy "
        "slice_scatter select_scatter index_put scatter_add index_add "
-       "split chunk unbind take_along_dim pixel_shuffle diagonal unfold"},
+       "split chunk unbind take_along_dim pixel_shuffle diagonal unfold "
+       "scatter "
+       "reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d "
+       "replication_pad2d replication_pad3d masked_scatter"},
       {GradientRule::Sum, "expand broadcast_to repeat repeat_interleave tile "
                           "expand_as expand_copy"},
       {GradientRule::Spread, "sum"},
       {GradientRule::Average,
        "mean avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d "
-       "adaptive_avg_pool2d adaptive_avg_pool3d _adaptive_avg_pool2d cumsum "
+       "adaptive_avg_pool2d adaptive_avg_pool3d _adaptive_avg_pool2d "
+       "_adaptive_avg_pool3d cumsum "
        "upsample_nearest2d upsample_bilinear2d _upsample_nearest_exact2d"},
       {GradientRule::Extreme, "amax amin logsumexp max_pool2d max_pool1d"},
       {GradientRule::ExtremeByIndex,
@@ -189,29 +204,40 @@ static const RuleTable &getOnnxTable() {
       {GradientRule::Cut,
        "Equal Greater Less GreaterOrEqual LessOrEqual Not And Or Xor Floor "
        "Ceil Round Sign ArgMax ArgMin Shape Size Constant ConstantOfShape "
-       "Range OneHot NonZero IsNaN IsInf"},
+       "Range OneHot NonZero IsNaN IsInf BitShift BitwiseAnd BitwiseNot "
+       "BitwiseOr BitwiseXor Bernoulli RandomNormal RandomNormalLike "
+       "RandomUniform RandomUniformLike Multinomial Hardmax BlackmanWindow "
+       "HannWindow HammingWindow NonMaxSuppression QuantizeLinear"},
       {GradientRule::Linear, "Add Sum Identity"},
       {GradientRule::Subtract, "Sub"},
       {GradientRule::Negate, "Neg"},
-      {GradientRule::Convert, "Cast"},
+      {GradientRule::Convert, "Cast CastLike DequantizeLinear"},
       {GradientRule::Multiply, "Mul"},
       {GradientRule::Divide, "Div"},
       {GradientRule::FromResult,
-       "Relu Tanh Sigmoid Exp Sqrt Reciprocal Elu Selu Clip"},
+       "Relu Tan Tanh Sigmoid Exp Sqrt Reciprocal Elu Selu Celu Clip "
+       "ThresholdedRelu"},
       {GradientRule::FromOperand,
-       "Log Sin Cos Abs Erf Gelu Softplus HardSwish HardSigmoid LeakyRelu"},
-      {GradientRule::FromOperands, "Max Min Pow PRelu"},
+       "Log Sin Cos Abs Erf Gelu Softplus HardSwish HardSigmoid LeakyRelu "
+       "Acos Acosh Asin Asinh Atan Atanh Cosh Sinh Mish Softsign Swish Shrink "
+       "Det CumProd ReduceL1 ReduceLogSum ReduceSumSquare"},
+      {GradientRule::FromOperands,
+       "Max Min Pow PRelu Mod GridSample ReduceL2 ReduceLogSumExp ReduceProd"},
       {GradientRule::Select, "Where Dropout"},
       {GradientRule::RowsFromResult, "Softmax LogSoftmax"},
       {GradientRule::RowsFromOperands,
-       "LayerNormalization BatchNormalization InstanceNormalization"},
+       "LayerNormalization BatchNormalization InstanceNormalization "
+       "GroupNormalization RMSNormalization RMSLayerNormalization"},
       {GradientRule::Move, "Slice Concat Pad Gather GatherElements GatherND "
-                           "Transpose Split DepthToSpace SpaceToDepth"},
+                           "Transpose Split DepthToSpace SpaceToDepth "
+                           "Scatter ScatterElements ScatterND TensorScatter "
+                           "ReverseSequence "
+                           "Compress Trilu"},
       {GradientRule::Sum, "Expand Tile"},
       {GradientRule::Spread, "ReduceSum"},
       {GradientRule::Average,
-       "ReduceMean AveragePool GlobalAveragePool Resize"},
-      {GradientRule::Extreme, "ReduceMax ReduceMin MaxPool"},
+       "ReduceMean AveragePool GlobalAveragePool Resize Upsample CumSum"},
+      {GradientRule::Extreme, "ReduceMax ReduceMin MaxPool GlobalMaxPool"},
   });
   return table;
 }

@@ -22,17 +22,18 @@ static const FamilyTable &getTable() {
   static const FamilyTable table = makeFamilyTable({
       {Family::View,
        "Dropout Flatten Identity Optional OptionalGetElement Reshape "
-       "Squeeze SqueezeV11 Unsqueeze UnsqueezeV11"},
+       "BitCast Squeeze SqueezeV11 Unsqueeze UnsqueezeV11"},
       {Family::Elementwise,
        "Abs Add And BatchNormalization BatchNormalizationInferenceMode "
        "BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast CastLike "
        "Ceil Clip DequantizeLinear Equal Floor Greater GreaterOrEqual "
        "IsInf IsNaN LeakyRelu Less LessOrEqual Max Min Mul Neg Not Or PRelu "
-       "QuantizeLinear Relu Round Shrink Sign Sub Sum ThresholdedRelu "
+       "Binarizer Imputer QuantizeLinear Relu Round Shrink Sign Sub Sum "
+       "ThresholdedRelu "
        "Where Xor"},
       {Family::Costly,
        "Acos Acosh Asin Asinh Atan Atanh Celu Cos Cosh Div Elu Erf Exp "
-       "Gelu HardSigmoid HardSwish Log Mean Mish Mod Pow Reciprocal Selu "
+       "Gelu Swish HardSigmoid HardSwish Log Mean Mish Mod Pow Reciprocal Selu "
        "Sigmoid Sin Sinh Softplus Softsign Sqrt Tan Tanh"},
       {Family::Movement,
        "CenterCropPad Concat DepthToSpace Expand Gather GatherElements "
@@ -40,7 +41,7 @@ static const FamilyTable &getTable() {
        "SplitV11 SplitV13 Tile Transpose Trilu"},
       {Family::Generator, "ConstantOfShape EyeLike Range NoValue None"},
       {Family::Constant, "Constant"},
-      {Family::Query, "Shape Size Dim"},
+      {Family::Query, "Shape Size Dim SequenceLength OptionalHasElement"},
       {Family::Reduction,
        "ArgMax ArgMin AveragePool GlobalAveragePool GlobalLpPool "
        "GlobalMaxPool LpPool MaxPool MaxPoolSingleOut ReduceL1 ReduceL2 "
@@ -61,7 +62,17 @@ static const FamilyTable &getTable() {
        "RandomNormal RandomNormalLike RandomUniform RandomUniformLike "
        "Resize ReverseSequence RoiAlign STFT Scatter ScatterElements "
        "ScatterND Softmax SoftmaxCrossEntropyLoss SoftmaxV11 TopK Unique "
-       "Upsample"},
+       "Upsample "
+       "Attention CausalConvWithState ConcatFromSequence CumProd "
+       "ImageDecoder LinearAttention RMSNormalization RegexFullMatch "
+       "RotaryEmbedding SequenceAt SequenceConstruct SequenceEmpty "
+       "SequenceErase SequenceInsert SequenceMap SplitToSequence "
+       "StringConcat StringNormalizer StringSplit SwiGLU TensorScatter "
+       "TfIdfVectorizer "
+       "ArrayFeatureExtractor CastMap CategoryMapper DictVectorizer "
+       "FeatureVectorizer LabelEncoder LinearClassifier LinearRegressor "
+       "Normalizer OneHotEncoder SVMClassifier SVMRegressor Scaler "
+       "TreeEnsemble TreeEnsembleClassifier TreeEnsembleRegressor ZipMap"},
       {Family::Terminator, "Yield Return"},
   });
   return table;

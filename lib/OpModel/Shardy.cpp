@@ -41,11 +41,12 @@ std::optional<OpFacts> mlir::es::getShardyFacts(Operation *op) {
     return std::nullopt;
   static const FamilyTable table = makeFamilyTable({
       {Family::View, "sharding_constraint propagation_barrier reshard "
-                     "data_flow_edge"},
+                     "data_flow_edge func_data_flow_edge"},
       {Family::Materializing,
        "all_gather all_reduce all_slice all_to_all collective_permute "
        "reduce_scatter sharded_to_unreduced replicated_to_unreduced"},
       {Family::Query, "mesh sharding_group"},
+      {Family::Constant, "constant"},
       {Family::Terminator, "return"},
   });
   auto it = table.find(op->getName().stripDialect());

@@ -33,12 +33,12 @@ static const FamilyTable &getTable() {
        "broadcast_select broadcast_shift_left "
        "broadcast_shift_right_arithmetic broadcast_shift_right_logical "
        "broadcast_subtract broadcast_xor conj is_inf is_neg_inf is_pos_inf "
-       "square"},
+       "mulhi square"},
       {Family::Costly,
        "atan2 cbrt cosine divide exponential exponential_minus_one log "
        "log_plus_one logistic power remainder rsqrt sine sqrt tan tanh "
        // CHLO.
-       "acos acosh asin asin_acos_kernel asinh atan atanh bessel_i1e "
+       "_asin_acos_kernel acos acosh asin asinh atan atanh bessel_i1e "
        "broadcast_atan2 broadcast_divide broadcast_next_after "
        "broadcast_polygamma broadcast_power broadcast_remainder "
        "broadcast_zeta cosh digamma erf erf_inv erfc lgamma next_after "

@@ -16,15 +16,6 @@
 using namespace mlir;
 using namespace mlir::es;
 
-std::string mlir::es::getArgumentName(FunctionOpInterface func,
-                                      unsigned index) {
-  if (auto param = func.getArgAttrOfType<ParamAttr>(index, "es.param"))
-    return param.getName().str();
-  if (auto name = dyn_cast<NameLoc>(func.getArgument(index).getLoc()))
-    return name.getName().str();
-  return "arg" + std::to_string(index);
-}
-
 static bool isDynamic(Type type, unsigned dimension) {
   ShapedType shaped = getCarriedShape(type);
   return shaped && shaped.hasRank() && dimension < shaped.getRank() &&
@@ -45,8 +36,10 @@ DimensionNames::DimensionNames(ArrayRef<FunctionOpInterface> entries) {
 }
 
 ArrayRef<DimensionSite> DimensionNames::lookup(StringRef name) const {
-  auto it = sites.find(name.str());
-  return it == sites.end() ? ArrayRef<DimensionSite>() : it->second;
+  if (auto it = sites.find(name.str()); it != sites.end())
+    return it->second;
+  auto it = positions.find(name);
+  return it == positions.end() ? ArrayRef<DimensionSite>() : it->second;
 }
 
 std::string DimensionNames::list() const {
@@ -67,9 +60,14 @@ void DimensionNames::addArguments(FunctionOpInterface func) {
       continue;
     unsigned index = argument.getArgNumber();
     std::string name = getArgumentName(func, index);
-    for (unsigned dim = 0, e = shaped.getRank(); dim < e; ++dim)
-      if (shaped.isDynamicDim(dim))
-        sites[name + "." + std::to_string(dim)].push_back({func, index, dim});
+    std::string position = "arg" + std::to_string(index);
+    for (unsigned dim = 0, e = shaped.getRank(); dim < e; ++dim) {
+      if (!shaped.isDynamicDim(dim))
+        continue;
+      std::string suffix = "." + std::to_string(dim);
+      sites[name + suffix].push_back({func, index, dim});
+      positions[position + suffix].push_back({func, index, dim});
+    }
   }
 }
 

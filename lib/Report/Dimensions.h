@@ -17,6 +17,7 @@
 #ifndef ES_LIB_REPORT_DIMENSIONS_H
 #define ES_LIB_REPORT_DIMENSIONS_H
 
+#include "es/Analysis/Parameters.h"
 #include "es/Report/MemoryReport.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
@@ -24,10 +25,6 @@
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::es {
-
-/// The name of an argument on the command line: that of its annotation, of its
-/// location, or its position.
-std::string getArgumentName(FunctionOpInterface func, unsigned index);
 
 /// One dynamic dimension of an argument.
 struct DimensionSite {
@@ -59,6 +56,8 @@ private:
   llvm::MapVector<std::string, SmallVector<DimensionSite>,
                   llvm::StringMap<unsigned>>
       sites;
+  /// `arg0.1`, also where the argument has a name.
+  llvm::StringMap<SmallVector<DimensionSite>> positions;
   llvm::StringSet<> torchSymbols;
 };
 

@@ -12,10 +12,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prepare.h"
-#include "es/Training/InlineCallees.h"
 #include "Dimensions.h"
 #include "es/Foreign/Types.h"
 #include "es/OpModel/RoleFacts.h"
+#include "es/Training/InlineCallees.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -150,7 +150,8 @@ static LogicalResult bind(ModuleOp module,
   bool found = false;
   for (FunctionOpInterface func : entries)
     for (unsigned i = 0, e = func.getNumArguments(); i < e; ++i)
-      if (getArgumentName(func, i) == binding.name) {
+      if (getArgumentName(func, i) == binding.name ||
+          "arg" + std::to_string(i) == binding.name) {
         found = true;
         if (failed(bindShape(func, i, binding.shape)))
           return failure();

@@ -43,9 +43,8 @@ static cl::opt<unsigned>
                 cl::desc("end the process if one broken file takes longer"));
 static cl::opt<std::string>
     keep("keep", cl::desc("write every broken file here before it is read"));
-static cl::opt<bool>
-    report("report", cl::init(false),
-           cl::desc("analyse every broken file that is read"));
+static cl::opt<bool> report("report", cl::init(false),
+                            cl::desc("analyse every broken file that is read"));
 static cl::opt<bool>
     list("list", cl::init(false),
          cl::desc("say of each file whether it was read, and what was noted"));

@@ -41,6 +41,9 @@ struct ParameterRule {
   Type stored;
 
   bool matches(const StorageInfo &info) const;
+
+private:
+  bool matchesPosition(BlockArgument argument) const;
 };
 
 class ParameterRules {
@@ -59,6 +62,10 @@ public:
 private:
   std::vector<ParameterRule> rules;
 };
+
+/// The name of an argument: that of its annotation, of its exporter, of its
+/// location (where the reader puts SSA names); else `argN`.
+std::string getArgumentName(FunctionOpInterface func, unsigned index);
 
 StringRef getRuleFlag(ParameterRule::Kind kind);
 /// The kind of a flag's name without dashes: `train`.
