@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "es/OpModel/Expressions.h"
-#include "Attributes.h"
 #include "NamedOps.h"
+#include "es/OpModel/Attributes.h"
 #include "es/OpModel/RoleFacts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
