@@ -27,6 +27,7 @@
 #include "llvm/Support/Format.h"
 #include <cmath>
 #include <cstring>
+#include <ctime>
 
 using namespace mlir;
 using namespace mlir::es;
@@ -447,10 +448,12 @@ LogicalResult Run::evolve() {
     if (failed(takeBatch(generation)))
       return failure();
     setStopContext("generation " + std::to_string(generation) + ": ");
+    std::clock_t start = std::clock();
     FailureOr<std::vector<Value64>> results =
         call(step, getArguments(generation));
     if (failed(results))
       return failure();
+    seconds = double(std::clock() - start) / CLOCKS_PER_SEC;
     countedPeak = std::max(countedPeak, program->getPeakBytes());
     const auto *bits = static_cast<const float *>(results->back().data);
     fitness.assign(bits, bits + options.evolution.population);
@@ -490,6 +493,8 @@ LogicalResult Run::report() {
   if (countedPeak)
     os << ", counted " << countedPeak << " B";
   os << "\n";
+  if (options.showTime)
+    os << llvm::format("time: %.6g s\n", seconds);
   if (options.showDigest)
     os << "parameters: " << llvm::format_hex_no_prefix(digestParameters(), 16)
        << "\n";

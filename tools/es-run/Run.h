@@ -25,7 +25,7 @@ struct RunOptions {
   uint64_t seed = 0;
   /// Folders of arrays, and files; empty for none.
   std::string load, out, save, resume, replay;
-  bool showProgress = false, showDigest = false;
+  bool showProgress = false, showDigest = false, showTime = false;
 };
 
 class Run {
@@ -94,6 +94,7 @@ private:
   unsigned done = 0;
   std::vector<float> fitness;
   uint64_t predictedPeak = 0, countedPeak = 0;
+  double seconds = 0;
 };
 
 } // namespace mlir::es

@@ -81,6 +81,9 @@ struct Flags {
                          cl::desc("a line a generation on standard error, also "
                                   "where that is no terminal"),
                          cl::cat(category)};
+  cl::opt<bool> time{"time",
+                     cl::desc("print the processor time of the last generation"),
+                     cl::cat(category)};
   cl::opt<bool> digest{"digest",
                        cl::desc("print a digest of the parameters' bits"),
                        cl::cat(category)};
@@ -101,6 +104,7 @@ llvm::Expected<RunOptions> Flags::collect(MLIRContext *context) const {
   options.replay = replay;
   options.showProgress = progress;
   options.showDigest = digest;
+  options.showTime = time;
   auto fail = [](const char *text) {
     return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
   };
@@ -128,6 +132,9 @@ llvm::Expected<RunOptions> Flags::collect(MLIRContext *context) const {
   if (!evolution)
     return evolution.takeError();
   options.evolution = *evolution;
+  if (evolution->inFlight > 1)
+    return fail("--es-in-flight expects 1: es-run runs one member after the "
+                "other");
   RawTrainingOptions raw;
   raw.loss = loss;
   llvm::Expected<TrainingOptions> training = parseTrainingOptions(raw, context);
