@@ -24,7 +24,8 @@ using namespace mlir;
 using namespace mlir::es;
 
 static constexpr StringLiteral kLowering =
-    "convert-es-to-vector,convert-linalg-to-loops,canonicalize,cse,"
+    "convert-es-to-vector,es-order-loops,convert-linalg-to-loops,canonicalize,"
+    "cse,"
     "loop-invariant-code-motion,convert-vector-to-scf,"
     "expand-strided-metadata,lower-affine,convert-scf-to-cf,"
     "convert-math-to-llvm,convert-math-to-libm,arith-expand,"

@@ -21,8 +21,12 @@
 #include "es/Reference/Storage.h"
 #include "es/Report/MemoryReport.h"
 #include "es/Training/InlineCallees.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
@@ -78,6 +82,9 @@ LogicalResult Run::findModel() {
 }
 
 LogicalResult Run::buildStep() {
+  module.getContext()
+      ->loadDialect<ESDialect, arith::ArithDialect, linalg::LinalgDialect,
+                    scf::SCFDialect, tensor::TensorDialect>();
   inlinePrivateCallees(module);
   ModuleParameters parameters(module);
   FailureOr<Inventory> inventory =
@@ -124,15 +131,15 @@ LogicalResult Run::checkHelper(StringRef suffix, unsigned scalars,
 
 LogicalResult Run::checkHelpers() {
   SmallVector<Type> parameters, inputs;
-  for (const Slot &slot : slots) {
+  for (auto [index, slot] : llvm::enumerate(slots)) {
     if (slot.isParameter())
       parameters.push_back(slot.value.type);
     else if (slot.role == Role::Input && slot.isShaped())
       inputs.push_back(slot.value.type);
     else if (!slot.isShaped() && slot.name != "seed" && slot.name != "step")
       return model->emitError()
-             << "argument '" << slot.name
-             << "' cannot be run: expects tensors, got " << slot.value.type;
+             << "argument " << index << " cannot be run: expects tensors, got "
+             << slot.value.type;
   }
   Type f32 = Float32Type::get(module.getContext());
   return failure(failed(checkHelper(".init", 1, {}, parameters)) ||

@@ -81,9 +81,9 @@ struct Flags {
                          cl::desc("a line a generation on standard error, also "
                                   "where that is no terminal"),
                          cl::cat(category)};
-  cl::opt<bool> time{"time",
-                     cl::desc("print the processor time of the last generation"),
-                     cl::cat(category)};
+  cl::opt<bool> time{
+      "time", cl::desc("print the processor time of the last generation"),
+      cl::cat(category)};
   cl::opt<bool> digest{"digest",
                        cl::desc("print a digest of the parameters' bits"),
                        cl::cat(category)};
@@ -161,6 +161,7 @@ int main(int argc, char **argv) {
   mlir::es::registerAllPasses();
   registerAllToLLVMIRTranslations(registry);
   MLIRContext context(registry);
+  context.printOpOnDiagnostic(false);
   llvm::Expected<RunOptions> options = flags.collect(&context);
   if (!options) {
     llvm::errs() << "error: " << llvm::toString(options.takeError()) << "\n";
