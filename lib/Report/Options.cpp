@@ -45,7 +45,8 @@ static std::optional<GraphKind> parseGraphKind(StringRef name) {
 static llvm::Error parseGraphs(const RawReportOptions &raw,
                                ReportOptions &options) {
   if (raw.graphs == "all") {
-    options.graphs = {GraphKind::Inference, GraphKind::Backprop};
+    options.graphs = {GraphKind::Inference, GraphKind::Backprop,
+                      GraphKind::Evolution};
     return llvm::Error::success();
   }
   options.graphsAreExplicit = true;
@@ -153,7 +154,7 @@ static llvm::Error applySizes(const RawReportOptions &raw,
                          "), got '", graph, "'");
       options.budgetGraph = *kind;
       // A gate on a graph that cannot be built is no gate.
-      options.graphsAreExplicit |= kind == GraphKind::Backprop;
+      options.graphsAreExplicit |= kind != GraphKind::Inference;
       size = rest;
     }
     llvm::Expected<uint64_t> budget = parseByteSize(size);

@@ -182,20 +182,25 @@ static bool sinkInto(linalg::GenericOp gather, PerturbOp op,
 // Uses
 //===----------------------------------------------------------------------===//
 
-/// Drops the tensor from ops that say how long it lives.
-static void dropReleases(Value value) {
-  for (Operation *user : llvm::make_early_inc_range(value.getUsers())) {
-    auto release = dyn_cast<ReleaseOp>(user);
-    if (!release)
+/// Drops what is sunk from ops that say how long it lives.
+static void dropReleases(Operation *root,
+                         const llvm::DenseSet<Value> &perturbed) {
+  SmallVector<ReleaseOp> releases;
+  root->walk([&](ReleaseOp op) { releases.push_back(op); });
+  auto isSunk = [&](Value value) {
+    if (auto cast = value.getDefiningOp<UnrealizedConversionCastOp>())
+      value = cast.getInputs()[0];
+    return perturbed.contains(value);
+  };
+  for (ReleaseOp op : releases) {
+    SmallVector<Value> kept = llvm::to_vector(llvm::make_filter_range(
+        op.getValues(), [&](Value value) { return !isSunk(value); }));
+    if (kept.size() == op.getValues().size())
       continue;
-    SmallVector<Value> kept;
-    for (Value other : release.getValues())
-      if (other != value)
-        kept.push_back(other);
-    OpBuilder builder(release);
+    OpBuilder builder(op);
     if (!kept.empty())
-      ReleaseOp::create(builder, release.getLoc(), kept);
-    release.erase();
+      ReleaseOp::create(builder, op.getLoc(), kept);
+    op.erase();
   }
 }
 
@@ -223,7 +228,6 @@ static Value createFor(Operation *user, PerturbOp op, Operation *cast) {
 /// Of `value`, which is `op`'s result or a cast of it.
 static void sinkToUses(PerturbOp op, Value value, Operation *cast,
                        SmallVectorImpl<PerturbOp> &worklist) {
-  dropReleases(value);
   llvm::MapVector<Operation *, SmallVector<OpOperand *, 1>> uses;
   for (OpOperand &use : value.getUses())
     uses[getReader(use.getOwner())].push_back(&use);
@@ -258,10 +262,14 @@ static bool canSink(PerturbOp op) {
 
 void mlir::es::sinkPerturbations(Operation *root) {
   SmallVector<PerturbOp> worklist;
+  llvm::DenseSet<Value> perturbed;
   root->walk([&](PerturbOp op) {
-    if (canSink(op))
-      worklist.push_back(op);
+    if (!canSink(op))
+      return;
+    worklist.push_back(op);
+    perturbed.insert(op.getPerturbed());
   });
+  dropReleases(root, perturbed);
   for (size_t i = 0; i < worklist.size(); ++i) {
     PerturbOp op = worklist[i];
     sinkToUses(op, op.getPerturbed(), nullptr, worklist);

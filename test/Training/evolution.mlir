@@ -4,6 +4,7 @@
 // RUN: es-opt --memory-report=json --graphs=es --entry=@named --loss=sum --population=4 --es-perturb=copy %s | FileCheck %s --check-prefix=COPY
 // RUN: es-opt --memory-report=json --graphs=es --entry=@toy --loss=sum --population=4 --es-in-flight=2 %s | FileCheck %s --check-prefix=FLIGHT
 // RUN: es-opt --memory-report=json --graphs=es --entry=@named --loss=sum --population=4 --es-in-flight=2 %s | FileCheck %s --check-prefix=FLIGHT
+// RUN: es-opt --memory-report=json --graphs=es --entry=@toy --loss=sum --population=5 --es-sampling=independent --es-in-flight=4 %s | FileCheck %s --check-prefix=REST
 // RUN: es-opt --memory-report=json --graphs=es --entry=@toy --loss=sum --population=4 --es-optimizer=adam %s | FileCheck %s --check-prefix=ADAM
 // RUN: es-opt --memory-report=json --graphs=es --entry=@named --loss=sum --population=4 --es-optimizer=momentum --freeze=W1 %s | FileCheck %s --check-prefix=FROZEN
 // RUN: es-opt --memory-report=json --graphs=es --entry=@toy --loss=sum --population=4 --es-perturb=inplace %s | FileCheck %s --check-prefix=INPLACE
@@ -52,6 +53,9 @@
 // FLIGHT: "perturbation": 1024
 // Twice z, and the fitness.
 // FLIGHT: "temporary": 528
+
+// Four of five members, then the last: 768 + 5*4 + 4*768 = 3860.
+// REST: "peak_bytes": 3860
 
 // Two moments of 640 each; the update itself adds nothing: 1552 + 1280 = 2832.
 // ADAM: "peak_bytes": 2832
