@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // One function for each kind of StableHLO op, found by name, and broadcasting
-// of elementwise ops for the torch dialect and ONNX.
+// of elementwise ops for the torch dialect and ONNX; their other operators are
+// in NumpyShapes.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -385,7 +386,22 @@ mlir::es::inferShapes(Operation *op, const KnownIntegers &known) {
       shapes[i] = inferStableHLO(query, i);
     return shapes;
   }
-  if ((dialect != "torch" && dialect != "onnx") || shapes.size() != 1)
+  if ((dialect != "torch" && dialect != "onnx") || shapes.empty())
+    return shapes;
+  StringRef name = op->getName().stripDialect();
+  if (auto wrapped = op->getAttrOfType<StringAttr>("name");
+      wrapped && name == "operator") {
+    name = wrapped.getValue();
+    name.consume_front("torch.");
+    name.consume_front("onnx.");
+  }
+  if (name.consume_front("aten."))
+    name = name.split('.').first;
+  bool isReshape = name == "view" || name == "reshape" || name == "flatten" ||
+                   name == "unflatten" || name == "_unsafe_view" ||
+                   name == "Reshape" || name == "Flatten";
+  shapes[0] = isReshape ? inferReshape(query) : inferOperatorShape(op, name);
+  if (shapes[0] || shapes.size() != 1)
     return shapes;
   OpClass kind = getOpFacts(op).opClass;
   if (kind == OpClass::Elementwise || kind == OpClass::ElementwiseCostly)

@@ -16,8 +16,8 @@
 // STEP: 600 B? inference no (608 B)
 // STEP: note: advice: --donate='^(cache)$' needs 352 B (352 B), which fits
 // k is gone when the scores come: 608 - 16 = 592. Of q, 16 bytes, half is 600.
-// STEP-NEXT: note: advice: --donate='^(arg1)$' needs 592 B (592 B), which fits
-// STEP-NEXT: note: advice: --stored-as='^(arg2)$:bf16' needs 600 B (600 B), which fits
+// STEP-NEXT: note: advice: --donate='^(k)$' needs 592 B (592 B), which fits
+// STEP-NEXT: note: advice: --stored-as='^(q)$:bf16' needs 600 B (600 B), which fits
 // STEP: note: donate cache
 // JSON: "advice: --donate='^(cache)$' needs 352 B (352 B), which fits"
 // DONATED: "arena_bytes": 352
@@ -37,7 +37,7 @@
 
 // The toy network with AdamW: 2948; with the first weight frozen, 1444.
 // FREEZE: 2.0 KiB? backprop no (2.9 KiB)
-// FREEZE: note: advice: --freeze='^(arg1)$' needs 1444 B (1.4 KiB), which fits
+// FREEZE: note: advice: --freeze='^(w1)$' needs 1444 B (1.4 KiB), which fits
 
 //--- step.mlir
 func.func @step(%cache: tensor<16x4xf32> loc("cache"), %k: tensor<1x4xf32>, %q: tensor<4x1xf32>, %at: index) -> (tensor<16x4xf32>, tensor<16x1xf32>) {

@@ -21,7 +21,7 @@
 // TEXT-NEXT: 3 192
 // TEXT: trainable parameter  w.weight tensor<16xf32> (name)
 // TEXT: --params='^(w\.weight)$'
-// TEXT-NEXT: --inputs='^(arg0)$'
+// TEXT-NEXT: --inputs='^(x)$'
 // TEXT: %0: output, tensor<16xf32>, 64 B, live from point 0 to 3
 // TEXT-NEXT: %0 used by math.exp
 // TEXT-NEXT: %2 used by func.return

@@ -7,7 +7,7 @@
 // sign, 2, which takes it over; its conversion, which cannot, from 1 to the
 // return, 3.
 // CHECK: function,graph,buffer,name,role,type,bytes,first,last,offset
-// CHECK-NEXT: "f",inference,0,"arg0",input,"tensor<4x4xf32>",64,0,3,0
+// CHECK-NEXT: "f",inference,0,"x",input,"tensor<4x4xf32>",64,0,3,0
 // CHECK-NEXT: "f",inference,1,"%0",temporary,"tensor<4x4xf32>",64,0,2,64
 // CHECK-NEXT: "f",inference,2,"%1",output,"tensor<4x4xf16>",32,1,3,128
 // CHECK-NOT: {{.}}

@@ -34,6 +34,11 @@ std::optional<Integers> evaluateIntegers(Operation *op,
 SmallVector<std::optional<Integers>> inferShapes(Operation *op,
                                                  const KnownIntegers &known);
 
+/// The shape of the first result of an operator of ATen or ONNX, by name
+/// without dialect and overload; unlike inferShapes without elementwise ones.
+std::optional<Integers> inferOperatorShape(Operation *op,
+                                           llvm::StringRef name);
+
 } // namespace mlir::es
 
 #endif // ES_OPMODEL_SHAPES_H
