@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Attributes.h"
+#include "es/OpModel/Attributes.h"
 #include "es/OpModel/RoleFacts.h"
 #include "es/OpModel/Shapes.h"
 
