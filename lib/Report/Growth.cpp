@@ -14,6 +14,7 @@
 #include "Growth.h"
 
 #include "es/Dialect/ES/IR/ES.h"
+#include "es/OpModel/RoleFacts.h"
 #include "es/Report/MemoryReport.h"
 
 #include <cmath>
@@ -75,13 +76,19 @@ static bool isOfParameters(Role role) {
   }
 }
 
+/// Scalars have no dimension that could grow: losses, the number of a step.
+static bool hasDimensions(Value value) {
+  ShapedType shaped = getCarriedShape(value.getType());
+  return shaped && (!shaped.hasRank() || shaped.getRank() > 0);
+}
+
 /// Values that depend on an input, other than by being the gradient of a
 /// parameter.
 static llvm::DenseSet<Value> findDependent(FunctionOpInterface step,
                                            function_ref<bool(Value)> isInput) {
   llvm::DenseSet<Value> dependent;
   for (BlockArgument argument : step.getArguments())
-    if (isInput(argument))
+    if (hasDimensions(argument) && isInput(argument))
       dependent.insert(argument);
   step.getFunctionBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op->hasAttr(kGradientOfAttrName))
@@ -108,7 +115,7 @@ mlir::es::splitByDependence(const MemoryProfile &profile,
   llvm::DenseSet<Value> dependent = findDependent(step, isInput);
   std::vector<bool> grows(profile.buffers.size(), false);
   for (auto [value, id] : profile.assignment.getValues())
-    if (id != kNoBuffer && dependent.contains(value))
+    if (id != kNoBuffer && hasDimensions(value) && dependent.contains(value))
       grows[id] = true;
   for (auto [operand, id] : profile.assignment.getCopies())
     if (dependent.contains(operand->get()))
@@ -124,11 +131,16 @@ mlir::es::splitByDependence(const MemoryProfile &profile,
       change[segment.last + 1] -= buffer.bytes;
     }
   }
+  const ProgramOrder &order = profile.assignment.getOrder();
   std::vector<GrowingPoint> points;
   int64_t fixed = 0;
   for (auto [point, bytes] : llvm::enumerate(profile.timeline)) {
     fixed += change[point];
-    uint64_t still = std::min<uint64_t>(fixed, bytes);
+    uint64_t still = fixed;
+    // The temporaries of an update are of the size of parameters.
+    if (!order.isEnd(point) && isa<OptimizerStepOp>(order.getOp(point)))
+      still += profile.transients.lookup(point);
+    still = std::min<uint64_t>(still, bytes);
     points.push_back({still, double(bytes - still) / size});
   }
   return points;

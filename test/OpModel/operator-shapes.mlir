@@ -1,5 +1,5 @@
 // RUN: es-opt --memory-report=json --graphs=inference --memory-model=eager --entry=@torch --shape=x:4x8 %s | FileCheck %s --check-prefix=TORCH
-// RUN: es-opt --memory-report=json --graphs=inference --memory-model=eager --entry=@heads --shape=q:2x3x4 --shape=k:2x5x4 %s | FileCheck %s --check-prefix=HEADS
+// RUN: es-opt --memory-report=json --graphs=inference --memory-model=eager --entry=@heads --shape=q:2x3x4,k:2x5x4 %s | FileCheck %s --check-prefix=HEADS
 // RUN: es-opt --memory-report=json --graphs=inference --memory-model=eager --entry=@pixels --shape=x:2x1x4x4 %s | FileCheck %s --check-prefix=PIXELS
 // RUN: es-opt --memory-report=json --graphs=inference --memory-model=eager --entry=@onnx --shape=x:4x8 %s | FileCheck %s --check-prefix=ONNX
 

@@ -32,6 +32,7 @@ func.func @integers(%x: tensor<4xi32>, %w: tensor<4xf32> {es.param = #es.param<t
 
 // -----
 
+// expected-note @below {{the loop runs up to this value: a dynamic trip count}}
 func.func @trips(%x: tensor<4xf32>, %n: index, %w: tensor<4xf32> {es.param = #es.param<trainable "w">}) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
