@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """What a member of an Evolution Strategies step costs beyond plain inference.
 
-    perturbed_forward.py [--width 1024] [--batch 64] [--layers 3] [--members 4]
+    perturbed_forward.py [--width 1024] [--batch 64] [--layers 3] [--members 16]
 
 An MLP of square layers runs in es-run with a step for each way to perturb, and as
-plain inference: the same step with nothing but one scalar trained, whose noise is
-one number. All on one thread, in turn, the least processor time of a generation
-over several rounds. What is compared is what a member takes, the update excluded
-by the difference of two populations.
+plain inference: the same step with one scalar trained, whose noise is one number. On
+one thread, all in turn, the least processor time of a generation over several
+rounds. A member's time is the difference between a large and a small population, over
+the members between them: its forward pass and its share of the update.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def seconds(model, members, flags):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name, value in (("width", 1024), ("batch", 64), ("layers", 3), ("members", 4), ("rounds", 3)):
+    for name, value in (("width", 1024), ("batch", 64), ("layers", 3), ("members", 16), ("rounds", 6)):
         parser.add_argument("--" + name, type=int, default=value)
     args = parser.parse_args()
     modes = {

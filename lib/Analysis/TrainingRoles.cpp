@@ -52,9 +52,11 @@ void mlir::es::assignTrainingRoles(MemoryProfile &profile) {
       for (Value gradient : step.getGradients())
         assign(gradient, Role::Gradient);
     } else if (auto perturb = dyn_cast<PerturbOp>(op)) {
-      // In place it is the parameter.
-      if (perturb.getPerturbed() &&
-          perturb.getParameter() != perturb.getDestination())
+      // A parameter in place is still one.
+      bool isParameter =
+          perturb.getParameter() == perturb.getDestination() &&
+          (perturb.getUndo() || isa<BlockArgument>(perturb.getParameter()));
+      if (perturb.getPerturbed() && !isParameter)
         assign(perturb.getPerturbed(), Role::Perturbation);
     } else if (auto factors = dyn_cast<PerturbFactorsOp>(op)) {
       for (Value factor : factors.getFactors())

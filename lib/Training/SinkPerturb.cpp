@@ -36,19 +36,19 @@ static Value createEmptyLike(OpBuilder &builder, Value like) {
 
 /// The same noise on a part of the parameter.
 static PerturbOp createOn(OpBuilder &builder, PerturbOp op, Value part,
-                          Value at, Value rows) {
+                          Value destination, Value at, Value rows) {
   return PerturbOp::create(builder, op.getLoc(), op.getNoise(), part,
-                           op.getParam(), createEmptyLike(builder, part),
-                           op.getKey(), op.getMember(), at, rows, op.getSigma(),
+                           op.getParam(), destination, op.getKey(),
+                           op.getMember(), at, rows, op.getSigma(),
                            op.getRank(), op.getAntithetic(), op.getUndo());
 }
 
-/// Low-rank noise is that of a matrix, scales of an axis are those of the whole.
+/// Low-rank noise is that of a matrix, scales of an axis are those of the
+/// whole.
 static bool isSameInParts(PerturbOp op) {
   Type stored = op.getParam().getStored();
-  return op.getRank() == 0 &&
-         (!isa_and_nonnull<quant::QuantizedType>(stored) ||
-          isa<quant::UniformQuantizedType>(stored));
+  return op.getRank() == 0 && (!isa_and_nonnull<quant::QuantizedType>(stored) ||
+                               isa<quant::UniformQuantizedType>(stored));
 }
 
 //===----------------------------------------------------------------------===//
@@ -103,7 +103,9 @@ static bool sinkInto(tensor::ExtractSliceOp slice, PerturbOp op,
   Value start = getStart(builder, slice, op.getAt());
   builder.setInsertionPointAfter(slice);
   slice.getSourceMutable().set(op.getParameter());
-  PerturbOp sunk = createOn(builder, op, slice.getResult(), start, Value());
+  PerturbOp sunk =
+      createOn(builder, op, slice.getResult(),
+               createEmptyLike(builder, slice.getResult()), start, Value());
   slice.getResult().replaceUsesWithIf(sunk.getPerturbed(), [&](OpOperand &use) {
     return use.getOwner() != sunk && !isa<tensor::DimOp>(use.getOwner());
   });
@@ -156,8 +158,8 @@ static Value matchGather(linalg::GenericOp gather, Value table) {
   return rows;
 }
 
-static bool sinkInto(linalg::GenericOp gather, PerturbOp op,
-                     SmallVectorImpl<PerturbOp> &worklist) {
+/// The rows are memory of their own, and perturbed in place.
+static bool sinkInto(linalg::GenericOp gather, PerturbOp op) {
   if (!gather || !isSameInParts(op) || op.getRows() || op.getAt())
     return false;
   Value rows = matchGather(gather, op.getPerturbed());
@@ -169,12 +171,11 @@ static bool sinkInto(linalg::GenericOp gather, PerturbOp op,
     if (extract.getTensor() == op.getPerturbed())
       extract.getTensorMutable().set(op.getParameter());
   });
-  PerturbOp sunk = createOn(builder, op, gather->getResult(0), Value(), rows);
-  gather->getResult(0).replaceUsesWithIf(
-      sunk.getPerturbed(), [&](OpOperand &use) {
-        return use.getOwner() != sunk && !isa<tensor::DimOp>(use.getOwner());
-      });
-  worklist.push_back(sunk);
+  Value gathered = gather->getResult(0);
+  PerturbOp sunk = createOn(builder, op, gathered, gathered, Value(), rows);
+  gathered.replaceUsesWithIf(sunk.getPerturbed(), [&](OpOperand &use) {
+    return use.getOwner() != sunk && !isa<tensor::DimOp>(use.getOwner());
+  });
   return true;
 }
 
@@ -216,8 +217,9 @@ static Operation *getReader(Operation *user) {
 /// A perturbed tensor of its own for an op, in the type that it reads.
 static Value createFor(Operation *user, PerturbOp op, Operation *cast) {
   OpBuilder builder(user);
-  PerturbOp own =
-      createOn(builder, op, op.getParameter(), op.getAt(), op.getRows());
+  PerturbOp own = createOn(builder, op, op.getParameter(),
+                           createEmptyLike(builder, op.getParameter()),
+                           op.getAt(), op.getRows());
   if (!cast)
     return own.getPerturbed();
   IRMapping mapping;
@@ -245,7 +247,7 @@ static void sinkToUses(PerturbOp op, Value value, Operation *cast,
       if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
           slice && sinkInto(slice, op, worklist))
         continue;
-      if (sinkInto(dyn_cast<linalg::GenericOp>(user), op, worklist))
+      if (sinkInto(dyn_cast<linalg::GenericOp>(user), op))
         continue;
     }
     Value own = createFor(user, op, cast);

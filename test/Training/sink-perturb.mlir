@@ -56,3 +56,26 @@ func.func @no_low_rank(%w: tensor<4x3xf32>, %key: i64, %m: index) -> tensor<1x3x
   %s = tensor.extract_slice %p[1, 0] [1, 3] [1, 1] : tensor<4x3xf32> to tensor<1x3xf32>
   return %s : tensor<1x3xf32>
 }
+
+// Rows are perturbed in the memory that they were gathered to.
+// CHECK-LABEL: @rows
+// CHECK-SAME: %[[W:[^:]*]]: tensor<100x3xf32>
+// CHECK-SAME: %[[IDS:[^:]*]]: tensor<5xi32>
+// CHECK: %[[G:.*]] = linalg.generic
+// CHECK: tensor.extract %[[W]]
+// CHECK: es.perturb normal16 %[[G]] <trainable "w"> into %[[G]] {{.*}} rows(%[[IDS]] : tensor<5xi32>) : tensor<5x3xf32> into tensor<5x3xf32>
+// CHECK-NOT: es.perturb
+func.func @rows(%w: tensor<100x3xf32>, %ids: tensor<5xi32>, %key: i64, %m: index) -> tensor<5x3xf32> {
+  %e = tensor.empty() : tensor<100x3xf32>
+  %p = es.perturb normal16 %w <trainable "w"> into %e key(%key) member(%m) : tensor<100x3xf32> into tensor<100x3xf32>
+  %o = tensor.empty() : tensor<5x3xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<5xi32>) outs(%o : tensor<5x3xf32>) {
+  ^bb0(%id: i32, %out: f32):
+    %r = arith.index_cast %id : i32 to index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %p[%r, %j] : tensor<100x3xf32>
+    linalg.yield %v : f32
+  } -> tensor<5x3xf32>
+  return %y : tensor<5x3xf32>
+}

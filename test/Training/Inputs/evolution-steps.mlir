@@ -67,6 +67,29 @@ func.func @stack(%x: tensor<5x3xf32>,
   return %l : f32
 }
 
+// Layers of more elements than a tile of a kernel has, which start inside tiles.
+func.func @parts(%W: tensor<4x40x75xf32> {es.param = #es.param<trainable "W">}) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %y = scf.for %layer = %c0 to %c4 step %c1 iter_args(%sum = %zero) -> (f32) {
+    %w = tensor.extract_slice %W[%layer, 0, 0] [1, 40, 75] [1, 1, 1] : tensor<4x40x75xf32> to tensor<40x75xf32>
+    %e = tensor.empty() : tensor<f32>
+    %f = linalg.fill ins(%sum : f32) outs(%e : tensor<f32>) -> tensor<f32>
+    %s = linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction", "reduction"]}
+        ins(%w : tensor<40x75xf32>) outs(%f : tensor<f32>) {
+    ^bb0(%in: f32, %out: f32):
+      %q = arith.mulf %in, %in : f32
+      %m = arith.addf %q, %out : f32
+      linalg.yield %m : f32
+    } -> tensor<f32>
+    %v = tensor.extract %s[] : tensor<f32>
+    scf.yield %v : f32
+  }
+  return %y : f32
+}
+
 // Rows of a table: only those that are read are perturbed, one of them twice.
 func.func @rows(%ids: tensor<5xi32>,
                 %T: tensor<100x3xf32> {es.param = #es.param<trainable "T">}) -> f32 {
