@@ -285,7 +285,7 @@ void FunctionBuilder::explain(const MemoryProfile &profile,
       continue;
     const ProfiledBuffer &buffer = profile.buffers[id];
     report.explanation.push_back(
-        name + ": " + stringifyRole(buffer.role).str() + ", " +
+        name + ": " + spellRole(buffer.role) + ", " +
         printType(table[id].type) + ", " + std::to_string(buffer.bytes) +
         " B, live from point " + std::to_string(buffer.hull.first) + " to " +
         std::to_string(buffer.hull.last));
@@ -423,6 +423,7 @@ FailureOr<FunctionReport> FunctionBuilder::build() {
   // A batch that is given counts as itself wherever its shape does not follow.
   if (options.getBatch() || hasDynamicBatch())
     size.leadingDynamic = options.getBatch().value_or(1);
+  report.isBatchAssumed = hasDynamicBatch() && !options.getBatch();
   for (GraphKind kind : options.graphs) {
     FailureOr<GraphReport> graph =
         kind == GraphKind::Inference || options.isGivenStep()
@@ -445,6 +446,9 @@ FailureOr<FunctionReport> FunctionBuilder::build() {
                                ": " + std::to_string(report.parameters.count) +
                                " parameters, " + std::to_string(inputs) +
                                " inputs (--params, --inputs, --print-roles)");
+  if (report.isBatchAssumed)
+    report.assumptions.push_back(
+        "batch 1, as the leading dimension is dynamic (--shape=batch:N)");
   if (inventory.isLoraOnly())
     report.assumptions.push_back(
         "only parameters named lora_ are trainable (--train)");
@@ -455,15 +459,40 @@ FailureOr<FunctionReport> FunctionBuilder::build() {
   return report;
 }
 
+uint64_t mlir::es::getNeed(const GraphReport &graph,
+                           const ReportOptions &options) {
+  return llvm::SaturatingAdd(graph.getNeed(), options.reserve);
+}
+
+static bool exceedsBudget(const GraphReport &graph,
+                          const ReportOptions &options) {
+  return options.budget &&
+         graph.kind == stringifyGraphKind(options.budgetGraph) &&
+         getNeed(graph, options) > *options.budget;
+}
+
 bool MemoryReport::isOverBudget() const {
-  if (!options.budget)
-    return false;
   return llvm::any_of(functions, [&](const FunctionReport &function) {
     return llvm::any_of(function.graphs, [&](const GraphReport &graph) {
-      return graph.kind == stringifyGraphKind(options.budgetGraph) &&
-             graph.getNeed() + options.reserve > *options.budget;
+      return exceedsBudget(graph, options);
     });
   });
+}
+
+std::string MemoryReport::getBudgetMessage() const {
+  std::string text =
+      "the budget of " + formatBytes(*options.budget) + " is exceeded";
+  const char *separator = ": ";
+  for (const FunctionReport &function : functions)
+    for (const GraphReport &graph : function.graphs) {
+      if (!exceedsBudget(graph, options))
+        continue;
+      text += separator + ("@" + function.name) + " needs " +
+              std::to_string(getNeed(graph, options)) + " B for " +
+              (graph.label.empty() ? graph.kind : graph.label);
+      separator = ", ";
+    }
+  return text;
 }
 
 static size_t countOps(FunctionOpInterface func) {

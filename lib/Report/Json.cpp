@@ -151,6 +151,41 @@ static void writeOptions(llvm::json::OStream &json,
   });
 }
 
+/// What the text says beside its table.
+static void writeRemainder(llvm::json::OStream &json,
+                           const FunctionReport &function,
+                           const ReportOptions &options) {
+  if (function.isBatchAssumed)
+    json.attribute("assumed_batch", 1);
+  auto writeLines = [&](StringRef name, ArrayRef<std::string> lines) {
+    json.attributeArray(name, [&] {
+      for (const std::string &line : lines)
+        json.value(fix(line));
+    });
+  };
+  writeLines("assumptions", function.assumptions);
+  json.attributeArray("not_reported", [&] {
+    for (const auto &[kind, why] : function.missing)
+      json.object([&, kind = kind, why = why] {
+        json.attribute("kind", kind);
+        json.attribute("why", fix(why));
+      });
+  });
+  if (options.printRoles)
+    json.attributeArray("roles", [&] {
+      for (const RoleLine &role : function.roles)
+        json.object([&] {
+          json.attribute("name", fix(role.name));
+          json.attribute("role", stringifyRole(role.role));
+          json.attribute("type", fix(role.type));
+          json.attribute("source", role.source);
+          json.attribute("is_read", role.isRead);
+        });
+    });
+  if (!options.explain.empty())
+    writeLines("explanation", function.explanation);
+}
+
 void mlir::es::printJson(const MemoryReport &report, raw_ostream &os) {
   llvm::json::OStream json(os, /*IndentSize=*/2);
   json.object([&] {
@@ -166,6 +201,7 @@ void mlir::es::printJson(const MemoryReport &report, raw_ostream &os) {
         json.object([&] {
           json.attribute("name", fix(function.name));
           writeParameters(json, function.parameters);
+          writeRemainder(json, function, report.options);
           json.attributeArray("graphs", [&] {
             for (const GraphReport &graph : function.graphs)
               writeGraph(json, graph);

@@ -60,7 +60,7 @@ void PrintMemoryReportPass::runOnOperation() {
     std::string why =
         options ? "format expects text or json, got '" + format.getValue() + "'"
                 : llvm::toString(options.takeError());
-    module.emitError() << "es-print-memory-report: " << why;
+    emitError(module.getLoc()) << "es-print-memory-report: " << why;
     return signalPassFailure();
   }
   OwningOpRef<ModuleOp> copy = module.clone();
@@ -68,7 +68,7 @@ void PrintMemoryReportPass::runOnOperation() {
   if (failed(report))
     return signalPassFailure();
   if (llvm::Error error = writeLiveRanges(*report)) {
-    module.emitError() << llvm::toString(std::move(error));
+    emitError(module.getLoc()) << llvm::toString(std::move(error));
     return signalPassFailure();
   }
   if (format == "json")
@@ -76,8 +76,8 @@ void PrintMemoryReportPass::runOnOperation() {
   else
     printText(*report, llvm::outs());
   if (report->isOverBudget()) {
-    module.emitError() << "the budget of " << formatBytes(*options->budget)
-                       << " is exceeded";
+    // At the location alone: the module's text is large, and says nothing here.
+    emitError(module.getLoc()) << report->getBudgetMessage();
     signalPassFailure();
   }
 }

@@ -27,8 +27,7 @@ std::string mlir::es::formatBytes(uint64_t bytes) {
   return llvm::formatv("{0:f1} {1}", value, units[unit]).str();
 }
 
-/// `frozen_parameter` as words.
-static std::string getRowName(Role role) {
+std::string mlir::es::spellRole(Role role) {
   std::string name = stringifyRole(role).str();
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
@@ -45,14 +44,15 @@ static std::string getTitle(const GraphReport &graph) {
 static void printVerdict(const MemoryReport &report,
                          const FunctionReport &function, raw_ostream &os) {
   const ReportOptions &options = report.options;
+  StringRef batch = function.isBatchAssumed ? " at batch 1" : "";
   if (options.budget)
-    os << formatBytes(*options.budget) << "?";
+    os << formatBytes(*options.budget) << batch << "?";
   else
-    os << "peak:";
+    os << "peak" << batch << ":";
   const char *separator = "";
   for (const GraphReport &graph : function.graphs) {
     os << separator << " " << getTitle(graph);
-    uint64_t need = graph.getNeed() + options.reserve;
+    uint64_t need = getNeed(graph, options);
     if (options.budget)
       os << (need <= *options.budget ? " yes (" : " no (") << formatBytes(need)
          << (graph.perDevice ? " per device)" : ")");
@@ -97,7 +97,7 @@ static void printRows(const FunctionReport &function, raw_ostream &os) {
         }))
       continue;
     line(
-        getRowName(Role(i)),
+        spellRole(Role(i)),
         [&](const GraphReport &graph) { return quote(graph.breakdown[i]); },
         [&](const GraphReport &graph) {
           return quote(graph.logicalBreakdown[i]);
@@ -106,14 +106,15 @@ static void printRows(const FunctionReport &function, raw_ostream &os) {
   auto total = [](const GraphReport &graph, uint64_t bytes) {
     return (graph.isLowerBound ? "at least " : "") + quote(bytes);
   };
+  StringRef batch = function.isBatchAssumed ? ", batch 1" : "";
   line(
-      "peak",
+      ("peak" + batch).str(),
       [&](const GraphReport &graph) { return total(graph, graph.peakBytes); },
       [&](const GraphReport &graph) {
         return total(graph, graph.logicalBytes);
       });
   line(
-      "arena",
+      ("arena" + batch).str(),
       [&](const GraphReport &graph) { return total(graph, graph.arenaBytes); },
       none);
   line(
@@ -157,7 +158,7 @@ static void printBuffers(const GraphReport &graph, raw_ostream &os) {
      << "  largest buffers there:\n";
   for (const BufferRow &row : graph.buffersAtPeak) {
     os << llvm::formatv("  {0,14}  {1,-20} {2} {3}  {4}", row.bytes,
-                        getRowName(row.role), row.name, row.type, row.location);
+                        spellRole(row.role), row.name, row.type, row.location);
     if (!row.why.empty())
       os << "; " << row.why;
     os << "\n";
@@ -194,7 +195,7 @@ static void printRoles(const FunctionReport &function, raw_ostream &os) {
   };
   os << "\n  roles:\n";
   for (const RoleLine &role : function.roles)
-    os << llvm::formatv("  {0,-20} {1} {2} ({3})\n", getRowName(role.role),
+    os << llvm::formatv("  {0,-20} {1} {2} ({3})\n", spellRole(role.role),
                         role.name, role.type, role.source);
   flag("params", [](const RoleLine &role) { return role.isParameter; });
   flag("inputs", [](const RoleLine &role) { return role.role == Role::Input; });

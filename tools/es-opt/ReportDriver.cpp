@@ -88,6 +88,16 @@ void mlir::es::registerReportOptions() { (void)*flags; }
 
 bool mlir::es::isStrict() { return flags->strict; }
 
+StringRef mlir::es::getStrayReportFlag() {
+#define ES_OPTION(member, flag, value, help)                                   \
+  if (flags->member.getNumOccurrences())                                       \
+    return flag;
+#define ES_SWITCH(member, flag, help) ES_OPTION(member, flag, , help)
+#define ES_RULE(kind, flag, help) ES_OPTION(rule##kind, flag, , help)
+#include "es/Report/Options.def"
+  return "";
+}
+
 bool mlir::es::isReportRequested() { return flags->report != Format::None; }
 
 /// What was done to read the file is said in each graph.
@@ -134,8 +144,7 @@ static int reportChunk(std::unique_ptr<llvm::MemoryBuffer> chunk,
     printText(*report, os);
   if (!report->isOverBudget())
     return 0;
-  llvm::errs() << "error: the budget of " << formatBytes(*options->budget)
-               << " is exceeded\n";
+  llvm::errs() << "error: " << report->getBudgetMessage() << "\n";
   return 3;
 }
 

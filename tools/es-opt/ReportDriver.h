@@ -19,6 +19,10 @@ void registerReportOptions();
 /// True if a report is asked for.
 bool isReportRequested();
 
+/// A flag that only means something to a report, if one is given: without a
+/// report a budget would pass in silence.
+llvm::StringRef getStrayReportFlag();
+
 /// True if the input has to be MLIR as any MLIR tool reads it.
 bool isStrict();
 

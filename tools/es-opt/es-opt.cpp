@@ -69,6 +69,10 @@ int main(int argc, char **argv) {
       argc, argv, "es-opt: the memory of a model, before it runs\n", registry);
   if (mlir::es::isReportRequested())
     return mlir::es::runReport(input, output, registry);
+  if (llvm::StringRef flag = mlir::es::getStrayReportFlag(); !flag.empty()) {
+    llvm::errs() << "error: --" << flag << " needs --memory-report\n";
+    return 1;
+  }
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects() || config.shouldListPasses())
     return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));

@@ -35,7 +35,8 @@ struct Plan {
 /// The most bytes requested at any one point: no arena is smaller.
 uint64_t getMaxLiveBytes(llvm::ArrayRef<PlannerBuffer> buffers);
 
-/// Greedy best-fit, largest first and earliest first; the smaller arena wins.
+/// Greedy best-fit in several orders (earliest first, largest first, ...),
+/// bounded work; the smallest arena wins.
 Plan planArena(llvm::ArrayRef<PlannerBuffer> buffers, uint64_t alignment = 1);
 
 /// True if no two requests that are live together overlap.

@@ -113,6 +113,8 @@ struct FunctionReport {
   /// Graphs that could not be built, and why.
   std::vector<std::pair<std::string, std::string>> missing;
   std::vector<std::string> explanation;
+  /// Totals are those of batch 1: the leading dimension is dynamic and not bound.
+  bool isBatchAssumed = false;
 };
 
 /// What one graph needs at one size of a dimension.
@@ -165,7 +167,12 @@ struct MemoryReport {
 
   /// True if a budget is given and some function exceeds it.
   bool isOverBudget() const;
+  /// What exceeds the budget, and how much it needs.
+  std::string getBudgetMessage() const;
 };
+
+/// What a device has to have for a graph, with what is reserved.
+uint64_t getNeed(const GraphReport &graph, const ReportOptions &options);
 
 /// Analyses `module`. Fails with a diagnostic. May change the module: private
 /// functions are inlined, bound shapes are propagated.
@@ -182,6 +189,9 @@ void printText(const MemoryReport &report, raw_ostream &os);
 llvm::Error writeLiveRanges(const MemoryReport &report);
 
 void printJson(const MemoryReport &report, raw_ostream &os);
+
+/// A role in words: `frozen parameter`.
+std::string spellRole(Role role);
 
 /// `13.4 GiB`.
 std::string formatBytes(uint64_t bytes);

@@ -1,4 +1,4 @@
-//===- LargestFirst.cpp - Placement by size -------------------------------===//
+//===- OrderedPlacement.cpp - Placement in a given order ------------------===//
 //
 // Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,14 +17,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LargestFirst.h"
+#include "OrderedPlacement.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
-#include <numeric>
 
 using namespace mlir::es;
 using llvm::ArrayRef;
+
+/// What it takes to go down the tree, in ranges looked at.
+static constexpr uint64_t kStepsPerPlacement = 20;
 
 namespace {
 
@@ -49,6 +51,7 @@ public:
   void insert(uint32_t first, uint32_t last, Range range);
   /// Ranges looked at or moved so far.
   uint64_t getSteps() const { return steps; }
+  void addSteps(uint64_t more) { steps += more; }
 
 private:
   struct Node {
@@ -148,15 +151,10 @@ static uint64_t findGap(Ranges &taken, uint64_t size, uint64_t alignment) {
 }
 
 std::optional<Plan>
-mlir::es::placeLargestFirst(ArrayRef<PlannerBuffer> buffers,
-                            ArrayRef<std::pair<uint32_t, uint32_t>> sections,
-                            uint64_t alignment, uint64_t limit) {
-  std::vector<uint32_t> order(buffers.size());
-  std::iota(order.begin(), order.end(), 0);
-  llvm::sort(order, [&](uint32_t a, uint32_t b) {
-    return std::make_pair(~buffers[a].size, a) <
-           std::make_pair(~buffers[b].size, b);
-  });
+mlir::es::placeInOrder(ArrayRef<PlannerBuffer> buffers,
+                       ArrayRef<std::pair<uint32_t, uint32_t>> sections,
+                       ArrayRef<uint32_t> order, uint64_t alignment,
+                       uint64_t &steps) {
   uint32_t numSections = 0;
   for (auto [first, last] : sections)
     numSections = std::max(numSections, last + 1);
@@ -173,10 +171,12 @@ mlir::es::placeLargestFirst(ArrayRef<PlannerBuffer> buffers,
     tree.collect(first, last, taken);
     uint64_t offset = findGap(taken, buffers[index].size, alignment);
     tree.insert(first, last, {offset, offset + size});
-    if (tree.getSteps() > limit)
+    tree.addSteps(kStepsPerPlacement);
+    if (tree.getSteps() > steps)
       return std::nullopt;
     plan.offsets[index] = offset;
     plan.arenaBytes = std::max(plan.arenaBytes, offset + size);
   }
+  steps -= tree.getSteps();
   return plan;
 }
