@@ -1,5 +1,4 @@
 //===- OrderedPlacement.h - Placement in a given order ----------*- C++ -*-===//
-//-*-===//
 //
 // Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

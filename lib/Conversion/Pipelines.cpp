@@ -7,9 +7,11 @@
 
 #include "es/Conversion/Passes.h"
 
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -47,7 +49,34 @@ void mlir::es::buildToLLVMPipeline(OpPassManager &manager,
   manager.addPass(createReconcileUnrealizedCastsPass());
 }
 
+void mlir::es::buildToNVVMPipeline(OpPassManager &manager,
+                                   const ToNVVMOptions &options) {
+  manager.addPass(createConvertESToGPU());
+  GpuNVVMAttachTargetOptions target;
+  target.chip = options.chip;
+  target.features = options.features;
+  target.optLevel = options.level;
+  manager.addPass(createGpuNVVMAttachTarget(target));
+  OpPassManager &kernels = manager.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createSCFToControlFlowPass());
+  // Before the conversion of gpu, which would call libdevice.
+  kernels.addPass(createConvertMathToLLVMPass());
+  kernels.addPass(arith::createArithExpandOpsPass());
+  kernels.addPass(createConvertGpuOpsToNVVMOps());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  GpuModuleToBinaryPassOptions binary;
+  binary.compilationTarget = options.format;
+  manager.addPass(createGpuModuleToBinaryPass(binary));
+}
+
 void mlir::es::registerESConversionPipelines() {
+  PassPipelineRegistration<ToNVVMOptions>(
+      "es-to-nvvm",
+      "lower memref programs with ops of Evolution Strategies to launches of "
+      "PTX kernels",
+      buildToNVVMPipeline);
   PassPipelineRegistration<ToLLVMOptions>(
       "es-to-llvm",
       "lower memref programs with ops of Evolution Strategies to LLVM",

@@ -34,6 +34,16 @@ void Case::normalise() {
     moment = "f32";
   if (!integer)
     quantum = "tensor";
+  // These know neither vectors nor tiles; blocks of a GPU have 16 x width
+  // threads.
+  if (path != "vector") {
+    width = path == "linalg" ? 1 : width;
+    threads = 1;
+    tile = 2048;
+  }
+  // A kernel of a GPU has one scale.
+  if (path == "gpu")
+    quantum = "tensor";
   if (order == "exact" && noise != "int8")
     noise = "rademacher";
   if (order != "exact")
@@ -51,7 +61,8 @@ std::string Case::print() const {
                               {direction, "maximize"},
                               {scale, "exact"},
                               {moment, "f32"},
-                              {quantum, "tensor"}})
+                              {quantum, "tensor"},
+                              {path, "vector"}})
     if (value != usual)
       text += " " + value;
   if (rank)
@@ -98,6 +109,7 @@ static Case makeRandomCase(Random &random) {
   c.scale = pick({"exact", "mean", "root"});
   c.moment = pick({"f32", "bf16", "f16"});
   c.quantum = pick({"tensor", "axis"});
+  c.path = pick({"vector", "vector", "linalg", "gpu"});
   c.rank = number({0, 0, 1, 3});
   c.width = number({1, 4, 8, 16});
   // 1, 3, 8 and 64 runs of 128 elements.
@@ -122,6 +134,7 @@ static std::vector<FactPair> getPairs(const Case &c) {
                                     c.scale,
                                     c.moment,
                                     c.quantum,
+                                    c.path,
                                     std::to_string(c.rank),
                                     std::to_string(c.width),
                                     std::to_string(c.tile),

@@ -18,7 +18,8 @@ struct Case {
   std::string op = "update", element = "f32", noise = "normal16", order = "seq",
               accumulator = "s64", optimizer = "sgd", decay = "none",
               rounding = "nearest", fixed = "nearest", direction = "maximize",
-              scale = "exact", moment = "f32", quantum = "tensor";
+              scale = "exact", moment = "f32", quantum = "tensor",
+              path = "vector";
   unsigned rank = 0, width = 16, tile = 2048, level = 3, threads = 1;
 
   /// Takes back what does not go together.

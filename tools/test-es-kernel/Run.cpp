@@ -9,6 +9,7 @@
 #include "es/Conversion/Passes.h"
 #include "es/Reference/Update.h"
 
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Parser/Parser.h"
@@ -38,6 +39,19 @@ bool mlir::es::canRun(const Case &c) {
 std::unique_ptr<ExecutionEngine> mlir::es::compile(ModuleOp module,
                                                    const Case &c) {
   PassManager manager(module.getContext());
+  if (c.path == "gpu") {
+    PassManager device(module.getContext());
+    ConvertESToGPUOptions block;
+    block.blockSize = c.width * 16;
+    device.addPass(createConvertESToGPU(block));
+    if (failed(device.run(module)))
+      return nullptr;
+    emulateKernels(module);
+  }
+  if (c.path == "linalg") {
+    manager.addPass(createConvertESToLinalg());
+    manager.addPass(bufferization::createOneShotBufferizePass());
+  }
   ToLLVMOptions options;
   options.vectorWidth = c.width;
   options.tileSize = c.tile;
@@ -204,25 +218,63 @@ std::string Problem::getText() const {
                      "xf32>, %seed: i64, %step: i64) attributes "
                      "{llvm.emit_c_interface} {\n"
                      "%key = es.step_key %seed, %step\n";
+  bool tensors = c.path == "linalg";
+  auto use = [&](const char *prefix, size_t i) {
+    return (tensors ? "%t" : "%") + std::string(prefix + 1) + std::to_string(i);
+  };
+  auto shapedAs = [&](std::string memref) {
+    return tensors ? "tensor" + memref.substr(6) : memref;
+  };
+  auto toTensor = [&](const char *prefix, size_t i, const std::string &type) {
+    text += use(prefix, i) + " = bufferization.to_tensor " + name(prefix, i) +
+            " restrict writable : " + type + " to " + shapedAs(type) + "\n";
+  };
+  auto toMemref = [&](const std::string &value, const char *prefix, size_t i,
+                      const std::string &type) {
+    text += "bufferization.materialize_in_destination " + value +
+            " in restrict writable " + name(prefix, i) + " : (" +
+            shapedAs(type) + ", " + type + ") -> ()\n";
+  };
+  auto parameterType = [&](size_t i) { return getType(shapes[i], c.element); };
+  std::string weights = "memref<" + count + "xf32>";
+  if (tensors) {
+    for (size_t i = 0; i < n; ++i) {
+      toTensor("%p", i, parameterType(i));
+      if (c.op == "perturb")
+        toTensor("%o", i, parameterType(i));
+    }
+    for (size_t i = 0; c.op == "update" && i < n * s; ++i)
+      toTensor("%s", i, stateType(i));
+    text += "%tc = bufferization.to_tensor %c restrict writable : " + weights +
+            " to " + shapedAs(weights) + "\n";
+  }
   std::string rank = "rank = " + std::to_string(c.rank);
   if (c.op == "perturb") {
     // Member 3 of antithetic pairs: pair 1, minus.
     text += "%m = arith.constant 3 : index\n";
-    for (size_t i = 0; i < n; ++i)
-      text += "es.perturb " + c.noise + " " + name("%p", i) + " " +
-              getAnnotation(c, i, shapes[i]) + " into " + name("%o", i) +
+    for (size_t i = 0; i < n; ++i) {
+      std::string type = shapedAs(parameterType(i));
+      if (tensors)
+        text += name("%r", i) + " = ";
+      text += "es.perturb " + c.noise + " " + use("%p", i) + " " +
+              getAnnotation(c, i, shapes[i]) + " into " + use("%o", i) +
               " key(%key) member(%m) {antithetic, sigma = 3.0, " + rank +
-              "} : " + getType(shapes[i], c.element) + " into " +
-              getType(shapes[i], c.element) + "\n";
+              "} : " + type + " into " + type + "\n";
+      if (tensors)
+        toMemref(name("%r", i), "%o", i, parameterType(i));
+    }
     return text + "return\n}\n";
   }
   text += "%n = arith.constant 14 : i64\n%u = arith.constant 0.5 : f64\n";
+  if (tensors)
+    text += "%r:" + std::to_string(n + n * s) + " = ";
   text += "es.update " + c.optimizer + " " + c.direction + " " + c.noise +
-          " key(%key) weights(%c, %n, %u : memref<" + count + "xf32>) ";
+          " key(%key) weights(" + (tensors ? "%tc" : "%c") +
+          ", %n, %u : " + shapedAs(weights) + ") ";
   if (c.optimizer[0] == 'a')
     text += "step(%step) ";
-  text += "params(" + list(n, [&](size_t i) { return name("%p", i); }) + " : " +
-          list(n, [&](size_t i) { return getType(shapes[i], c.element); }) +
+  text += "params(" + list(n, [&](size_t i) { return use("%p", i); }) + " : " +
+          list(n, [&](size_t i) { return shapedAs(parameterType(i)); }) +
           ") as [" +
           list(n,
                [&](size_t i) {
@@ -230,8 +282,10 @@ std::string Problem::getText() const {
                }) +
           "] ";
   if (s)
-    text += "states(" + list(n * s, [&](size_t i) { return name("%s", i); }) +
-            " : " + list(n * s, stateType) + ") ";
+    text += "states(" + list(n * s, [&](size_t i) { return use("%s", i); }) +
+            " : " +
+            list(n * s, [&](size_t i) { return shapedAs(stateType(i)); }) +
+            ") ";
   text += "{sigma = 0.3, lr = 0.4, " + rank + ", scale = #es.scale<" + c.scale +
           ">, order = #es.order<" + c.order + ">, rounding = #es.rounding<" +
           c.rounding + ">, fixed = #es.fixed<" + c.fixed + ">";
@@ -242,7 +296,15 @@ std::string Problem::getText() const {
             c.accumulator + ">";
   if (c.decay != "none")
     text += ", weight_decay = 0.125, decay = #es.decay_kind<" + c.decay + ">";
-  return text + "}\nreturn\n}\n";
+  text += "}\n";
+  for (size_t i = 0; tensors && i < n + n * s; ++i) {
+    std::string result = "%r#" + std::to_string(i);
+    if (i < n)
+      toMemref(result, "%p", i, parameterType(i));
+    else
+      toMemref(result, "%s", i - n, stateType(i - n));
+  }
+  return text + "return\n}\n";
 }
 
 /// Values that spread over a few binades, and the ends of integer types.

@@ -19,6 +19,9 @@ class ExecutionEngine;
 
 namespace mlir::es {
 
+/// Makes loops of the launches of kernels that know no other thread.
+void emulateKernels(ModuleOp module);
+
 /// Whether there is a runtime for the threads of a case.
 bool canRun(const Case &c);
 

@@ -54,6 +54,7 @@ int main(int argc, char **argv) {
   addName("es-scale", one.scale);
   addName("moment", one.moment);
   addName("quantum", one.quantum);
+  addName("path", one.path);
   llvm::cl::opt<unsigned, true> rank("rank", llvm::cl::location(one.rank)),
       width("width", llvm::cl::location(one.width)),
       tile("tile", llvm::cl::location(one.tile)),

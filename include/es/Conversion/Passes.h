@@ -12,12 +12,14 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/OpenMP/OpenMPDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -47,6 +49,24 @@ struct ToLLVMOptions : PassPipelineOptions<ToLLVMOptions> {
 
 /// es-to-llvm: memrefs in, LLVM dialect out.
 void buildToLLVMPipeline(OpPassManager &manager, const ToLLVMOptions &options);
+
+struct ToNVVMOptions : PassPipelineOptions<ToNVVMOptions> {
+  Option<std::string> chip{*this, "chip", llvm::cl::desc("compute capability"),
+                           llvm::cl::init("sm_80")};
+  Option<std::string> features{*this, "features",
+                               llvm::cl::desc("version of PTX"),
+                               llvm::cl::init("+ptx80")};
+  Option<unsigned> level{*this, "opt-level",
+                         llvm::cl::desc("level of optimization, 0 to 3"),
+                         llvm::cl::init(3)};
+  Option<std::string> format{
+      *this, "format",
+      llvm::cl::desc("isa for PTX, llvm for the bitcode before it"),
+      llvm::cl::init("isa")};
+};
+
+/// es-to-nvvm: memrefs in, launches of kernels out whose binary is PTX.
+void buildToNVVMPipeline(OpPassManager &manager, const ToNVVMOptions &options);
 
 void registerESConversionPipelines();
 

@@ -108,4 +108,70 @@ def StableHLOToLinalg : Pass<"es-stablehlo-to-linalg"> {
     "math::MathDialect", "scf::SCFDialect", "tensor::TensorDialect"];
 }
 
+
+def ConvertESToLinalg : Pass<"convert-es-to-linalg"> {
+  let summary = "lower perturbations and updates to linalg on tensors";
+  let description = [{
+    Before bufferization, for backends that take linalg. Each `es.perturb`, and
+    each parameter of an `es.update`, becomes one `linalg.generic` over the
+    parameter and its states, whose body computes the noise of its element: there
+    is no tensor of noise. An element runs the generator for itself, so that this
+    is many times slower than `convert-es-to-vector`; the bits are the same.
+    `es.shape_fitness` is left to `convert-es-to-vector`.
+
+    Example:
+
+    ```mlir
+    func.func @f(%w: tensor<100xf32>, %to: tensor<100xf32>, %key: i64, %m: index) -> tensor<100xf32> {
+      %p = es.perturb normal16 %w <trainable "w"> into %to key(%key) member(%m)
+          : tensor<100xf32> into tensor<100xf32>
+      return %p : tensor<100xf32>
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "arith::ArithDialect", "linalg::LinalgDialect", "math::MathDialect",
+    "scf::SCFDialect", "tensor::TensorDialect"];
+}
+
+def ConvertESToGPU : Pass<"convert-es-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "lower the ops of an Evolution Strategies step to GPU kernels";
+  let description = [{
+    On memrefs that the device can read and write, coefficients included. Each
+    parameter of an `es.update`, and each `es.perturb`, becomes a launch of a kernel
+    of the `gpu.module` `es_kernels`; parameters of one kind share theirs. A thread
+    works on the samples of one block of noise, keeps their sums in registers over
+    all pairs, and applies rule and store; with low rank it works on one element.
+    `es.shape_fitness` runs on the host.
+
+    The bits are those of the reference in lib/Reference, whatever `block-size`.
+
+    Example:
+
+    ```mlir
+    func.func @f(%w: memref<100xf32>, %key: i64, %c: memref<8xf32>, %n: i64, %unit: f64) {
+      es.update sgd maximize normal16 key(%key) weights(%c, %n, %unit : memref<8xf32>)
+          params(%w : memref<100xf32>) as [#es.param<trainable "w">]
+      return
+    }
+    ```
+  }];
+  let options = [
+    Option<"blockSize", "block-size", "int64_t", /*default=*/"128",
+           "threads of a block, 1 to 1024">,
+  ];
+  let dependentDialects = [
+    "arith::ArithDialect", "cf::ControlFlowDialect", "gpu::GPUDialect",
+    "LLVM::LLVMDialect", "math::MathDialect", "memref::MemRefDialect",
+    "scf::SCFDialect"];
+}
+
+def ESPrintPTX : Pass<"es-print-ptx"> {
+  let summary = "print the text of compiled GPU kernels";
+  let description = [{
+    Writes the assembly of every `gpu.binary` to the standard output, after
+    `es-to-nvvm`.
+  }];
+}
+
 #endif // ES_CONVERSION_PASSES_TD

@@ -12,7 +12,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
-#include <map>
 
 namespace mlir::es {
 #define GEN_PASS_DEF_CONVERTESTOVECTOR
@@ -49,7 +48,7 @@ struct ConvertESToVectorPass
   void perturbRows(Perturbation &p, Value rows, Value data, Value out,
                    Value count);
   void call(Perturbation &perturbation);
-  LogicalResult setTile(Config &config, Operation *op);
+  void setTile(Config &config);
   func::FuncOp createKernel(ImplicitLocOpBuilder &b, const Config &config);
 
   unsigned count = 0, scaleCount = 0;
@@ -68,6 +67,16 @@ static void storeSizes(ImplicitLocOpBuilder &b, Value memref, Value row) {
               arith::IndexCastOp::create(b, b.getI64Type(),
                                          memref::DimOp::create(b, memref, i)),
               row, i ? kColumns : kRows);
+}
+
+/// The parameter itself.
+static void storeTensor(ImplicitLocOpBuilder &b, const Config &config,
+                        Value memref, ParamAttr param, Value row) {
+  storeWord(b, getPointer(b, memref), row, kData);
+  storeWord(b, getCount(b, memref), row, kCount);
+  if (config.rank)
+    storeSizes(b, memref, row);
+  storeWord(b, i64Constant(b, param.getEffectiveId()), row, kId);
 }
 
 /// The scales of an axis, constants of the module.
@@ -90,30 +99,7 @@ static void storeScales(ImplicitLocOpBuilder &b, const Quantum &quantum,
   storeWord(b, i64Constant(b, quantum.scales.size()), row, kAxisSize);
 }
 
-/// Kernels are functions of the module around, and are called.
-static LogicalResult checkPlace(Operation *op) {
-  auto func = op->getParentOfType<func::FuncOp>();
-  if (func && isa_and_present<ModuleOp>(func->getParentOp()))
-    return success();
-  return op->emitOpError()
-         << "cannot be lowered: expects to be in a func.func of a module";
-}
-
-/// The parameters' elements have to follow each other in memory.
-static LogicalResult checkBuffer(Operation *op, Value value) {
-  auto type = dyn_cast<MemRefType>(value.getType());
-  if (type && type.getLayout().isIdentity())
-    return success();
-  return op->emitOpError() << "cannot be lowered: expects buffers with the "
-                              "identity layout, got "
-                           << value.getType();
-}
-
-static bool isMatrix(Value value) {
-  return cast<ShapedType>(value.getType()).getRank() == 2;
-}
-
-LogicalResult ConvertESToVectorPass::setTile(Config &config, Operation *op) {
+void ConvertESToVectorPass::setTile(Config &config) {
   config.width = vectorWidth;
   config.threads = threads;
   // Random bits come in runs of 128.
@@ -121,7 +107,6 @@ LogicalResult ConvertESToVectorPass::setTile(Config &config, Operation *op) {
   int64_t elements = llvm::alignTo(std::max<int64_t>(tileSize, run),
                                    std::max<int64_t>(run, 128));
   config.tileRuns = elements / run;
-  return success();
 }
 
 func::FuncOp ConvertESToVectorPass::createKernel(ImplicitLocOpBuilder &b,
@@ -129,12 +114,6 @@ func::FuncOp ConvertESToVectorPass::createKernel(ImplicitLocOpBuilder &b,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(cast<ModuleOp>(getModule(b)).getBody());
   return createLoopFunction(b, config, createTileFunction(b, config));
-}
-
-static std::string toString(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,18 +139,15 @@ LogicalResult ConvertESToVectorPass::lower(UpdateOp op) {
   storeWord(b, op.getKey(), step, kKey);
   storeWord(b, coefficients, step, kCoefficients);
   storeWord(b, pairs, step, kPairs);
-  if (op.getNumMoments() == 2) {
-    storeWord(b, scalars.getCorrection(op.getBeta1().convertToDouble()), step,
-              kCorrection1);
-    storeWord(b, scalars.getCorrection(op.getBeta2().convertToDouble()), step,
-              kCorrection2);
-  }
+  for (auto [word, value] : scalars.getStep())
+    storeWord(b, value, step, word);
 
   // Kernels, in the order of their first parameter.
   llvm::MapVector<StringRef, Group> groups;
   SmallVector<Quantum> quanta;
   SmallVector<unsigned> states;
   unsigned nextState = 0;
+  std::string prefix = "es_update" + std::to_string(count++) + "_";
   for (auto [index, value] : llvm::enumerate(op.getParameters())) {
     FailureOr<Quantum> quantum =
         getQuantum(op, op.getParam(index), cast<ShapedType>(value.getType()));
@@ -179,74 +155,31 @@ LogicalResult ConvertESToVectorPass::lower(UpdateOp op) {
       return failure();
     quanta.push_back(*quantum);
     states.push_back(nextState);
-    Config config = makeConfig(op);
-    config.element = getElementTypeOrSelf(value.getType());
-    config.rank = isMatrix(value) ? op.getRank() : 0;
-    // A threshold is the same whatever the scale.
-    config.perAxis = quantum->axis && config.fixed != FixedRounding::threshold;
-    if (op.getNumMoments())
-      config.moment = getElementTypeOrSelf(op.getStates()[nextState].getType());
-    config.name =
-        "es_update" + std::to_string(count) + "_" + toString(config.element) +
-        (config.hasHalfMoments() ? "_" + toString(config.moment) : "") +
-        (config.perAxis ? "_axis" : "") + (config.rank ? "_low_rank" : "");
-    if (failed(setTile(config, op)))
-      return failure();
+    Config config = makeConfig(op, index, nextState, *quantum);
+    config.name = prefix + config.name;
+    setTile(config);
     StringRef key = StringAttr::get(op.getContext(), config.name).getValue();
     Group &group = groups[key];
     group.config = config;
     group.parameters.push_back(index);
     nextState += op.getNumStatesOf(index);
   }
-  ++count;
-
-  std::map<std::pair<double, bool>, Value> scales;
   for (auto &entry : groups) {
     Group &group = entry.second;
-    bool lowRank = group.config.rank;
     Value rows =
         createScratch(b, b.getI64Type(), kRowWords * group.parameters.size());
-    Value threshold;
-    if (group.config.isInteger() && op.getFixed() == FixedRounding::threshold)
-      threshold = scalars.getThreshold(lowRank);
     for (auto [place, index] : llvm::enumerate(group.parameters)) {
-      Value memref = op.getParameters()[index];
       Value row = elementPtr(b, b.getI64Type(), rows,
                              i64Constant(b, place * kRowWords));
-      storeWord(b, getPointer(b, memref), row, kData);
-      storeWord(b, getCount(b, memref), row, kCount);
-      if (lowRank)
-        storeSizes(b, memref, row);
-      storeWord(b, i64Constant(b, op.getParam(index).getEffectiveId()), row,
-                kId);
-      unsigned state = states[index];
-      for (unsigned i = 0; i < op.getNumMoments(); ++i)
-        storeWord(b, getPointer(b, op.getStates()[state++]), row,
-                  i ? kMoment2 : kMoment1);
-      if (op.getNumStatesOf(index) > op.getNumMoments())
-        storeWord(b, getPointer(b, op.getStates()[state]), row, kCompanion);
-      double sigma = op.getSigmaOf(index);
-      Value &scale = scales[{sigma, lowRank}];
-      if (!scale)
-        scale = scalars.getScale(sigma, lowRank);
-      float lr = float(op.getLrOf(index));
-      Value alpha = s.mul(s.real(lr), scale);
-      storeWord(b, scale, row, kScale);
-      storeWord(b, alpha, row, kAlpha);
-      storeWord(b, s.real(lr), row, kLr);
-      storeWord(b, s.real(lr * float(op.getWeightDecay().convertToDouble())),
-                row, kLrDecay);
-      if (!group.config.isInteger())
-        continue;
-      const Quantum &quantum = quanta[index];
-      if (threshold) {
-        storeWord(b, threshold, row, kStep);
-      } else if (quantum.axis) {
-        storeWord(b, alpha, row, kStep);
-        storeScales(b, quantum, scaleCount++, row);
-      } else {
-        storeWord(b, s.div(alpha, s.real(float(quantum.scale))), row, kStep);
-      }
+      storeTensor(b, group.config, op.getParameters()[index],
+                  op.getParam(index), row);
+      for (auto [word, state] : getStatesOf(op, index, states[index]))
+        storeWord(b, getPointer(b, state), row, word);
+      for (auto [word, value] :
+           scalars.getRow(group.config, index, quanta[index]))
+        storeWord(b, value, row, word);
+      if (group.config.perAxis)
+        storeScales(b, quanta[index], scaleCount++, row);
     }
     func::CallOp::create(
         b, createKernel(b, group.config),
@@ -396,8 +329,7 @@ LogicalResult ConvertESToVectorPass::lower(PerturbOp op) {
   config.rank = isMatrix(op.getParameter()) ? op.getRank() : 0;
   config.isRange = op.getAt() || op.getRows();
   config.perAxis = quantum->axis.has_value();
-  if (failed(setTile(config, op)))
-    return failure();
+  setTile(config);
   FloatAttr own = op.getParam().getSigma();
   float sigma = own ? own.getValueAsDouble() : op.getSigma().convertToDouble();
   if (config.isInteger() && !config.perAxis)
@@ -441,8 +373,7 @@ LogicalResult ConvertESToVectorPass::lowerFactor(PerturbFactorsOp op,
   config.element = getElementTypeOrSelf(memref.getType());
   config.noise = op.getNoise();
   config.purpose = purpose;
-  if (failed(setTile(config, op)))
-    return failure();
+  setTile(config);
   bool isLeft = purpose == noise::kFactorA;
   Perturbation p(b, config, op.getParam(), op.getKey(), op.getMember(),
                  op.getAntithetic() && !isLeft);
@@ -485,30 +416,20 @@ void ConvertESToVectorPass::runOnOperation() {
     return signalPassFailure();
   }
   WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
-    if (isa<UpdateOp, PerturbOp, StepKeyOp, ShapeFitnessOp>(op) &&
-        failed(checkPlace(op)))
+    if (!isa<UpdateOp, PerturbOp, PerturbFactorsOp, StepKeyOp, ShapeFitnessOp>(
+            op))
+      return WalkResult::advance();
+    if (failed(checkPlace(op)))
       return failure();
-    if (auto update = dyn_cast<UpdateOp>(op))
+    if (auto update = dyn_cast<UpdateOp>(op)) {
+      remarkOnNearest(update);
       return lower(update);
+    }
     if (auto perturb = dyn_cast<PerturbOp>(op))
       return lower(perturb);
     if (auto factors = dyn_cast<PerturbFactorsOp>(op))
       return lower(factors);
-    if (auto key = dyn_cast<StepKeyOp>(op)) {
-      ImplicitLocOpBuilder b(op->getLoc(), op);
-      key.replaceAllUsesWith(emitStepKey(b, key.getSeed(), key.getStep()));
-      key.erase();
-    } else if (auto shape = dyn_cast<ShapeFitnessOp>(op)) {
-      if (failed(checkBuffer(op, shape.getFitness())) ||
-          failed(checkBuffer(op, shape.getDestination())))
-        return failure();
-      ImplicitLocOpBuilder b(op->getLoc(), op);
-      auto [members, unit] = emitShaping(b, shape);
-      shape.getMembers().replaceAllUsesWith(members);
-      shape.getUnit().replaceAllUsesWith(unit);
-      shape.erase();
-    }
-    return WalkResult::advance();
+    return lowerScalarOp(op);
   });
   if (result.wasInterrupted())
     signalPassFailure();

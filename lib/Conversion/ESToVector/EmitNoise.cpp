@@ -176,16 +176,26 @@ static Value emitInt8Entry(const Lanes &l, Value table, Value byte) {
   return result;
 }
 
-LLVM::GlobalOp mlir::es::kernel::getInt8Table(Operation *module,
-                                              ImplicitLocOpBuilder &b) {
-  constexpr StringLiteral name = "es_int8_noise";
-  if (Operation *found = SymbolTable::lookupSymbolIn(module, name))
-    return cast<LLVM::GlobalOp>(found);
+static SmallVector<char> makeInt8Entries() {
   SmallVector<char> entries(256);
   for (unsigned i = 0; i < 128; ++i) {
     entries[128 + i] = kInt8UpperHalf[i];
     entries[127 - i] = char(-kInt8UpperHalf[i]);
   }
+  return entries;
+}
+
+DenseElementsAttr mlir::es::kernel::getInt8Entries(ImplicitLocOpBuilder &b) {
+  return DenseElementsAttr::getFromRawBuffer(
+      RankedTensorType::get({256}, b.getI8Type()), makeInt8Entries());
+}
+
+LLVM::GlobalOp mlir::es::kernel::getInt8Table(Operation *module,
+                                              ImplicitLocOpBuilder &b) {
+  constexpr StringLiteral name = "es_int8_noise";
+  if (Operation *found = SymbolTable::lookupSymbolIn(module, name))
+    return cast<LLVM::GlobalOp>(found);
+  SmallVector<char> entries = makeInt8Entries();
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&module->getRegion(0).front());
   return LLVM::GlobalOp::create(

@@ -54,6 +54,9 @@ void emitIntegerSamples(const Lanes &l, NoiseKind noise, ArrayRef<Value> words,
 /// there yet.
 LLVM::GlobalOp getInt8Table(Operation *module, ImplicitLocOpBuilder &b);
 
+/// The same table as a constant.
+DenseElementsAttr getInt8Entries(ImplicitLocOpBuilder &b);
+
 /// Sixteen random bits a sample, in i32 lanes: the layout of normal16.
 void emitRoundingBits(const Lanes &l, ArrayRef<Value> words,
                       llvm::function_ref<void(unsigned, Value)> consume);

@@ -11,6 +11,7 @@
 #include "es/Reference/NoiseVersion1.h"
 
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
+#include "mlir/IR/Remarks.h"
 #include <cmath>
 
 using namespace mlir;
@@ -124,7 +125,19 @@ FailureOr<Quantum> mlir::es::kernel::getQuantum(Operation *op, ParamAttr param,
   return quantum;
 }
 
-Config mlir::es::kernel::makeConfig(UpdateOp op) {
+std::string mlir::es::kernel::toString(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+bool mlir::es::kernel::isMatrix(Value value) {
+  return cast<ShapedType>(value.getType()).getRank() == 2;
+}
+
+Config mlir::es::kernel::makeConfig(UpdateOp op, unsigned index,
+                                    unsigned firstState,
+                                    const Quantum &quantum) {
   Config config;
   config.kind = Config::Update;
   config.noise = op.getNoise();
@@ -140,5 +153,165 @@ Config mlir::es::kernel::makeConfig(UpdateOp op) {
   config.beta2 = op.getBeta2().convertToDouble();
   config.epsilon = op.getEpsilon().convertToDouble();
   config.weightDecay = op.getWeightDecay().convertToDouble();
+  Value parameter = op.getParameters()[index];
+  config.element = getElementTypeOrSelf(parameter.getType());
+  config.rank = isMatrix(parameter) ? op.getRank() : 0;
+  // A threshold is the same whatever the scale.
+  config.perAxis = quantum.axis && config.fixed != FixedRounding::threshold;
+  if (op.getNumMoments())
+    config.moment = getElementTypeOrSelf(op.getStates()[firstState].getType());
+  config.name = toString(config.element) +
+                (config.hasHalfMoments() ? "_" + toString(config.moment) : "") +
+                (config.perAxis ? "_axis" : "") +
+                (config.rank ? "_low_rank" : "");
   return config;
+}
+
+Config mlir::es::kernel::makeConfig(PerturbOp op, const Quantum &quantum) {
+  Config config;
+  config.kind = Config::Perturb;
+  config.element = getElementTypeOrSelf(op.getParameter().getType());
+  config.noise = op.getNoise();
+  config.rank = isMatrix(op.getParameter()) ? op.getRank() : 0;
+  config.perAxis = quantum.axis.has_value();
+  config.name = "es_perturb_" + toString(config.element) + "_" +
+                stringifyNoiseKind(op.getNoise()).str();
+  if (config.rank)
+    config.name += "_rank" + std::to_string(config.rank);
+  if (config.perAxis)
+    config.name += "_axis";
+  return config;
+}
+
+SmallVector<std::pair<RowWord, Value>>
+mlir::es::kernel::getStatesOf(UpdateOp op, unsigned index,
+                              unsigned firstState) {
+  SmallVector<std::pair<RowWord, Value>> states;
+  unsigned moments = op.getNumMoments();
+  for (unsigned i = 0; i < op.getNumStatesOf(index); ++i)
+    states.push_back({i >= moments ? kCompanion
+                      : i          ? kMoment2
+                                   : kMoment1,
+                      op.getStates()[firstState + i]});
+  return states;
+}
+
+//===----------------------------------------------------------------------===//
+// Values of one op
+//===----------------------------------------------------------------------===//
+
+WordValues UpdateScalars::getRow(const Config &config, unsigned index,
+                                 const Quantum &quantum) {
+  bool lowRank = config.rank;
+  double sigma = op.getSigmaOf(index);
+  Value &scale = scales[{sigma, lowRank}];
+  if (!scale)
+    scale = getScale(sigma, lowRank);
+  float lr = float(op.getLrOf(index));
+  float decay = float(op.getWeightDecay().convertToDouble());
+  Value alpha = s.mul(s.real(lr), scale);
+  WordValues row = {{kScale, scale},
+                    {kAlpha, alpha},
+                    {kLr, s.real(lr)},
+                    {kLrDecay, s.real(lr * decay)}};
+  if (!config.isInteger())
+    return row;
+  if (config.fixed != FixedRounding::threshold) {
+    Value step =
+        config.perAxis ? alpha : s.div(alpha, s.real(float(quantum.scale)));
+    row.push_back({kStep, step});
+  } else if (coefficientAt) {
+    Value &threshold = thresholds[lowRank];
+    if (!threshold)
+      threshold = getThreshold(lowRank);
+    row.push_back({kStep, threshold});
+  }
+  return row;
+}
+
+WordValues UpdateScalars::getStep() {
+  if (op.getNumMoments() == 2 && stepValues.empty())
+    stepValues = {
+        {kCorrection1, getCorrection(op.getBeta1().convertToDouble())},
+        {kCorrection2, getCorrection(op.getBeta2().convertToDouble())}};
+  return stepValues;
+}
+
+MemberValues mlir::es::kernel::getMember(ImplicitLocOpBuilder &b, PerturbOp op,
+                                         const Config &config,
+                                         const Quantum &quantum) {
+  Lanes s(b, 1);
+  Value member = arith::IndexCastOp::create(b, b.getI64Type(), op.getMember());
+  FloatAttr own = op.getParam().getSigma();
+  float sigma = own ? own.getValueAsDouble() : op.getSigma().convertToDouble();
+  if (config.isInteger() && !config.perAxis)
+    sigma = sigma / float(quantum.scale);
+  if (!op.getAntithetic())
+    return {member, s.real(sigma)};
+  Value one = i64Constant(b, 1);
+  Value odd = s.cmp(arith::CmpIPredicate::eq, s.band(member, one), one);
+  return {s.shr(member, 1), s.select(odd, s.real(-sigma), s.real(sigma))};
+}
+
+//===----------------------------------------------------------------------===//
+// Every op
+//===----------------------------------------------------------------------===//
+
+LogicalResult mlir::es::kernel::checkPlace(Operation *op) {
+  auto func = op->getParentOfType<func::FuncOp>();
+  if (func && isa_and_present<ModuleOp>(func->getParentOp()))
+    return success();
+  return op->emitOpError()
+         << "cannot be lowered: expects to be in a func.func of a module";
+}
+
+LogicalResult mlir::es::kernel::checkWhole(PerturbOp op, StringRef what) {
+  if (!op.getAt() && !op.getRows() && !op.getUndo())
+    return success();
+  return op.emitOpError() << "cannot be lowered to " << what
+                          << ": expects a whole parameter that is perturbed, "
+                             "not a part of it, nor undone";
+}
+
+LogicalResult mlir::es::kernel::checkBuffer(Operation *op, Value value) {
+  auto type = dyn_cast<MemRefType>(value.getType());
+  if (type && type.getLayout().isIdentity())
+    return success();
+  return op->emitOpError() << "cannot be lowered: expects buffers with the "
+                              "identity layout, got "
+                           << value.getType();
+}
+
+void mlir::es::kernel::remarkOnNearest(UpdateOp op) {
+  if (op.getRounding() != Rounding::nearest)
+    return;
+  for (auto [index, value] : llvm::enumerate(op.getParameters())) {
+    Type element = getElementTypeOrSelf(value.getType());
+    if (!isa<BFloat16Type, Float16Type>(element))
+      continue;
+    remark::missed(op.getLoc(),
+                   remark::RemarkOpts::name("NearestRounding").category("es"))
+        << remark::metric("Parameter", op.getParam(index).getName().getValue())
+        << remark::reason("updates below half an ulp of {0} vanish",
+                          toString(element))
+        << remark::suggest("rounding = #es.rounding<stochastic>");
+  }
+}
+
+LogicalResult mlir::es::kernel::lowerScalarOp(Operation *op) {
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  if (auto key = dyn_cast<StepKeyOp>(op)) {
+    key.replaceAllUsesWith(emitStepKey(b, key.getSeed(), key.getStep()));
+    key.erase();
+    return success();
+  }
+  auto shape = cast<ShapeFitnessOp>(op);
+  if (failed(checkBuffer(op, shape.getFitness())) ||
+      failed(checkBuffer(op, shape.getDestination())))
+    return failure();
+  auto [members, unit] = emitShaping(b, shape);
+  shape.getMembers().replaceAllUsesWith(members);
+  shape.getUnit().replaceAllUsesWith(unit);
+  shape.erase();
+  return success();
 }

@@ -14,11 +14,44 @@
 
 #include "Kernel.h"
 
+#include <map>
+
 namespace mlir::es::kernel {
+
+/// What 1 of an integer parameter stands for: one scale, or one for each index
+/// of an axis with `stride` elements from index to index.
+struct Quantum {
+  double scale = 1.0;
+  std::optional<int64_t> axis;
+  int64_t stride = 1;
+  SmallVector<float> scales;
+};
+FailureOr<Quantum> getQuantum(Operation *op, ParamAttr param, ShapedType type);
+
+/// The kernel of a parameter whose states start at `firstState`; its name is
+/// without the number of the update.
+Config makeConfig(UpdateOp op, unsigned index, unsigned firstState,
+                  const Quantum &quantum);
+Config makeConfig(PerturbOp op, const Quantum &quantum);
+
+/// Words of a row or a step, and their values.
+using WordValues = SmallVector<std::pair<int64_t, Value>>;
+
+/// The states of a parameter and what they are to the rule.
+SmallVector<std::pair<RowWord, Value>> getStatesOf(UpdateOp op, unsigned index,
+                                                   unsigned firstState);
+
+/// The pair of a member, and sign times sigma.
+struct MemberValues {
+  Value pair, scale;
+};
+MemberValues getMember(ImplicitLocOpBuilder &b, PerturbOp op,
+                       const Config &config, const Quantum &quantum);
 
 /// The scalars of an update, for any of its parameters.
 struct UpdateScalars {
-  /// `coefficientAt` emits the f32 of a pair, of which there are `pairs`.
+  /// `coefficientAt` emits the f32 of a pair, of which there are `pairs`; null
+  /// where only the device can read them.
   UpdateScalars(ImplicitLocOpBuilder &b, UpdateOp op, Value pairs,
                 llvm::function_ref<Value(Value)> coefficientAt)
       : b(b), op(op), s(b, 1), pairs(pairs), coefficientAt(coefficientAt) {}
@@ -37,20 +70,30 @@ struct UpdateScalars {
   Value getCorrection(double beta);
   Value getThreshold(bool lowRank);
   Value anyCoefficient();
+  /// What a kernel reads of parameter `index`, and of the step.
+  WordValues getRow(const Config &config, unsigned index,
+                    const Quantum &quantum);
+  WordValues getStep();
+
+private:
+  std::map<std::pair<double, bool>, Value> scales;
+  std::map<bool, Value> thresholds;
+  WordValues stepValues;
 };
 
-/// What 1 of an integer parameter stands for: one scale, or one for each index
-/// of an axis with `stride` elements from index to index.
-struct Quantum {
-  double scale = 1.0;
-  std::optional<int64_t> axis;
-  int64_t stride = 1;
-  SmallVector<float> scales;
-};
-FailureOr<Quantum> getQuantum(Operation *op, ParamAttr param, ShapedType type);
+bool isMatrix(Value value);
+std::string toString(Type type);
 
-/// What all kernels of an update have in common.
-Config makeConfig(UpdateOp op);
+/// Kernels are functions of the module around the op, and are called.
+LogicalResult checkPlace(Operation *op);
+/// Lowerings to `what` take whole parameters, into memory of their own.
+LogicalResult checkWhole(PerturbOp op, StringRef what);
+/// Elements of a buffer have to follow each other in memory.
+LogicalResult checkBuffer(Operation *op, Value value);
+/// Says where floats of 16 bits are rounded to nearest.
+void remarkOnNearest(UpdateOp op);
+/// Lowers es.step_key and es.shape_fitness on buffers.
+LogicalResult lowerScalarOp(Operation *op);
 
 } // namespace mlir::es::kernel
 

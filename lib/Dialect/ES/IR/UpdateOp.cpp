@@ -194,12 +194,13 @@ static LogicalResult verifyRule(UpdateOp op) {
   return success();
 }
 
-/// The bound on the magnitude of any sum, or nothing if it is above 2^63.
+/// The bound on the magnitude of any sum, or nothing if it is above 2^63. There
+/// are at most 2^32 pairs, as an address has 32 bits for theirs.
 static std::optional<int64_t> getSumBound(UpdateOp op) {
   int64_t pairs =
       cast<ShapedType>(op.getCoefficients().getType()).getDimSize(0);
   if (ShapedType::isDynamic(pairs))
-    return std::nullopt;
+    pairs = int64_t(1) << 32;
   int64_t noise = op.getNoise() == NoiseKind::int8 ? 46 : 1;
   int64_t bound = pairs;
   SmallVector<int64_t> factors = {int64_t(*op.getMaxCoefficient()), noise};
@@ -224,13 +225,14 @@ static LogicalResult verifyExact(UpdateOp op) {
     return op.emitOpError() << "(U9) expects a 'max_coefficient' of at most "
                                "2^24 with the order 'exact'";
   std::optional<int64_t> bound = getSumBound(op);
-  if (op.getAccumulator() == Accumulator::s32 &&
-      (!bound || *bound >= int64_t(1) << 31))
-    return op.emitOpError()
-           << "(U9) expects sums below 2^31 with an accumulator of 32 bits, "
-           << (bound ? "got up to " + std::to_string(*bound)
-                     : std::string("cannot bound them"));
-  return success();
+  bool narrow = op.getAccumulator() == Accumulator::s32;
+  if (bound && (!narrow || *bound < int64_t(1) << 31))
+    return success();
+  return op.emitOpError() << "(U9) expects sums below 2^" << (narrow ? 31 : 63)
+                          << " with an accumulator of " << (narrow ? 32 : 64)
+                          << " bits, "
+                          << (bound ? "got up to " + std::to_string(*bound)
+                                    : std::string("cannot bound them"));
 }
 
 static LogicalResult verifySum(UpdateOp op) {
