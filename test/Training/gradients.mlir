@@ -6,7 +6,7 @@
 // RUN: %python %S/Inputs/gradients.py es-opt %llvm_bin %S/Inputs/models.mlir --freeze=w1,b1,attn.[qk],ln.w,cn.k,lstm.wh | FileCheck %s --check-prefix=MODELS
 
 // ELEMENTWISE: 37 functions, 0 different
-// CHECK: 23 functions, 0 different
+// CHECK: 25 functions, 0 different
 // MODELS: 5 functions, 0 different
 
 #id = affine_map<(i, j) -> (i, j)>
@@ -248,4 +248,42 @@ func.func @nested(%h: tensor<2x2xf64> {es.param = #es.param<trainable "nested.h"
     scf.yield %b : tensor<2x2xf64>
   }
   return %y : tensor<2x2xf64>
+}
+
+// A `while` that counts: five trips.
+func.func @scf_while(%x: tensor<3xf64>, %w: tensor<3xf64> {es.param = #es.param<trainable "while.w">}) -> tensor<3xf64> {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c5 = arith.constant 5 : i64
+  %r:2 = scf.while (%i = %c0, %h = %x) : (i64, tensor<3xf64>) -> (i64, tensor<3xf64>) {
+    %more = arith.cmpi slt, %i, %c5 : i64
+    scf.condition(%more) %i, %h : i64, tensor<3xf64>
+  } do {
+  ^bb0(%i: i64, %h: tensor<3xf64>):
+    %m = arith.mulf %h, %w : tensor<3xf64>
+    %s = math.sin %m : tensor<3xf64>
+    %j = arith.addi %i, %c1 : i64
+    scf.yield %j, %s : i64, tensor<3xf64>
+  }
+  return %r#1 : tensor<3xf64>
+}
+
+// Numbers 1, 4, 7, 10: up to and with 10, in steps of 3; the weight is carried.
+func.func @scf_while_steps(%x: tensor<3xf64>, %w: tensor<4x3xf64> {es.param = #es.param<trainable "steps.w">}) -> tensor<3xf64> {
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c10 = arith.constant 10 : index
+  %r:3 = scf.while (%i = %c1, %h = %x, %k = %w) : (index, tensor<3xf64>, tensor<4x3xf64>) -> (index, tensor<3xf64>, tensor<4x3xf64>) {
+    %more = arith.cmpi sle, %i, %c10 : index
+    scf.condition(%more) %i, %h, %k : index, tensor<3xf64>, tensor<4x3xf64>
+  } do {
+  ^bb0(%i: index, %h: tensor<3xf64>, %k: tensor<4x3xf64>):
+    %n = arith.divui %i, %c3 : index
+    %row = tensor.extract_slice %k[%n, 0] [1, 3] [1, 1] : tensor<4x3xf64> to tensor<3xf64>
+    %m = arith.mulf %h, %row : tensor<3xf64>
+    %e = math.exp %m : tensor<3xf64>
+    %j = arith.addi %i, %c3 : index
+    scf.yield %j, %e, %k : index, tensor<3xf64>, tensor<4x3xf64>
+  }
+  return %r#1 : tensor<3xf64>
 }
