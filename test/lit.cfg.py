@@ -55,6 +55,9 @@ for package in ("jax", "torch"):
     if subprocess.run([python, "-c", probe], check=False).returncode == 0:
         config.available_features.add(package)
 
+if shutil.which("ptxas"):
+    config.available_features.add("ptxas")
+
 # Compiled programs run under valgrind where it is installed.
 clang = shutil.which("clang-22") or os.path.join(config.llvm_tools_dir, "clang")
 config.substitutions.append(("%es_clang", clang))

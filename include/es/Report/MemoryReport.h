@@ -113,7 +113,7 @@ struct FunctionReport {
   /// Graphs that could not be built, and why.
   std::vector<std::pair<std::string, std::string>> missing;
   std::vector<std::string> explanation;
-  /// Totals are those of batch 1: the leading dimension is dynamic and not bound.
+  /// Totals are those of batch 1: the leading dimension is dynamic, not bound.
   bool isBatchAssumed = false;
 };
 

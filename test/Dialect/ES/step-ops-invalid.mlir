@@ -210,8 +210,18 @@ func.func @no_narrow_accumulator(%w: tensor<4xf32>, %s: tensor<4xf32>, %key: i64
 // -----
 
 func.func @no_dynamic_narrow_sum(%w: tensor<4xf32>, %s: tensor<4xf32>, %key: i64, %c: tensor<?xf32>, %n: i64, %u: f64) {
-  // expected-error@+1 {{(U9) expects sums below 2^31 with an accumulator of 32 bits, cannot bound them}}
+  // Up to 2^32 pairs, as their addresses have 32 bits: 2^32 * 46.
+  // expected-error@+1 {{(U9) expects sums below 2^31 with an accumulator of 32 bits, got up to 197568495616}}
   %0 = es.update sgd maximize int8 key(%key) weights(%c, %n, %u : tensor<?xf32>) params(%w : tensor<4xf32>) as [#es.param<trainable "w">] {order = #es.order<exact>, max_coefficient = 1, accumulator = #es.accumulator<s32>}
+  return
+}
+
+// -----
+
+func.func @no_sum_beyond_64_bits(%w: tensor<4x4xf32>, %key: i64, %c: tensor<?xf32>, %n: i64, %u: f64) {
+  // 2^32 * 2^24 * 46 * 46 is above 2^63.
+  // expected-error@+1 {{(U9) expects sums below 2^63 with an accumulator of 64 bits, cannot bound them}}
+  %0 = es.update sgd maximize int8 key(%key) weights(%c, %n, %u : tensor<?xf32>) params(%w : tensor<4x4xf32>) as [#es.param<trainable "w">] {rank = 1, order = #es.order<exact>, max_coefficient = 16777216}
   return
 }
 
