@@ -29,9 +29,11 @@ bool mlir::es::carriesGradient(Type type) {
 }
 
 bool mlir::es::isCheaplyRepeated(Operation *op) {
-  OpFacts facts = getOpFacts(op);
-  if (op->getNumResults() != 1 || op->getNumRegions() != 0)
+  // Asked for every operand of what is computed again: the facts come last.
+  if (op->getNumResults() != 1 || op->getNumRegions() != 0 ||
+      op->getNumOperands() > 1)
     return false;
+  OpFacts facts = getOpFacts(op);
   if (facts.opClass == OpClass::Generator)
     return facts.results[0].kind != ResultKind::Constant &&
            op->getNumOperands() == 0;

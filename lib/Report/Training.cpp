@@ -115,8 +115,11 @@ FunctionBuilder::chooseSavePolicy(const Inventory &trained, SizeOptions size,
   uint64_t *totals[] = {&report->allBytes, &report->mincutBytes,
                         &report->attentionFusedBytes};
   std::optional<TrainedProfile> best;
+  bool hasComposites = true;
   for (SavePolicy policy :
        {SavePolicy::AttentionFused, SavePolicy::MinCut, SavePolicy::All}) {
+    if (policy == SavePolicy::MinCut && !hasComposites)
+      continue;
     TrainingOptions with = options.training;
     with.savePolicy = policy;
     FailureOr<TrainedProfile> tried = profileTraining(trained, with, size);
@@ -133,6 +136,14 @@ FunctionBuilder::chooseSavePolicy(const Inventory &trained, SizeOptions size,
     }
     uint64_t peak = tried->profile.peakBytes;
     *totals[unsigned(policy)] = peak;
+    // With nothing to fuse, both policies make the same step.
+    if (policy == SavePolicy::AttentionFused &&
+        tried->graph.composites.recognized.empty()) {
+      hasComposites = false;
+      report->mincutBytes = peak;
+      if (asked != SavePolicy::AttentionFused)
+        policy = SavePolicy::MinCut;
+    }
     // To compute values again is a choice: of what keeps as much as was asked
     // for, or more, the lowest peak counts.
     if (policy > asked || (best && best->profile.peakBytes <= peak)) {
