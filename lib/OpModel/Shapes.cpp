@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "es/OpModel/Attributes.h"
 #include "es/OpModel/Shapes.h"
+#include "es/OpModel/Attributes.h"
 #include "es/OpModel/OpModel.h"
 #include "es/OpModel/RoleFacts.h"
 

@@ -428,9 +428,8 @@ FailureOr<FunctionReport> FunctionBuilder::build() {
     FailureOr<GraphReport> graph =
         kind == GraphKind::Inference || options.isGivenStep()
             ? buildAsIs(report, size)
-        : kind == GraphKind::Backprop
-            ? buildTraining(report, size, inventory)
-            : buildEvolution(report, size);
+        : kind == GraphKind::Backprop ? buildTraining(report, size, inventory)
+                                      : buildEvolution(report, size);
     if (succeeded(graph))
       report.graphs.push_back(std::move(*graph));
     else if (kind == GraphKind::Inference || options.graphsAreExplicit)

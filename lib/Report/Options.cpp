@@ -55,8 +55,9 @@ static llvm::Error parseGraphs(const RawReportOptions &raw,
   for (StringRef part : parts) {
     std::optional<GraphKind> kind = parseGraphKind(part.trim());
     if (!kind)
-      return makeError("--graphs expects some of inference, backprop and es, got '",
-                       raw.graphs, "'");
+      return makeError(
+          "--graphs expects some of inference, backprop and es, got '",
+          raw.graphs, "'");
     if (!llvm::is_contained(options.graphs, *kind))
       options.graphs.push_back(*kind);
   }

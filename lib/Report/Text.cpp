@@ -107,16 +107,14 @@ static void printRows(const FunctionReport &function, raw_ostream &os) {
     return (graph.isLowerBound ? "at least " : "") + quote(bytes);
   };
   StringRef batch = function.isBatchAssumed ? ", batch 1" : "";
-  line(
-      ("peak" + batch).str(),
-      [&](const GraphReport &graph) { return total(graph, graph.peakBytes); },
-      [&](const GraphReport &graph) {
-        return total(graph, graph.logicalBytes);
-      });
-  line(
-      ("arena" + batch).str(),
-      [&](const GraphReport &graph) { return total(graph, graph.arenaBytes); },
-      none);
+  line(("peak" + batch).str(),
+       [&](const GraphReport &graph) { return total(graph, graph.peakBytes); },
+       [&](const GraphReport &graph) {
+         return total(graph, graph.logicalBytes);
+       });
+  line(("arena" + batch).str(),
+       [&](const GraphReport &graph) { return total(graph, graph.arenaBytes); },
+       none);
   line(
       "arena / peak",
       [](const GraphReport &graph) {

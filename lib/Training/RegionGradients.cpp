@@ -339,8 +339,7 @@ LogicalResult ReverseSweep::visitLoop(CarryingLoop loop) {
   if (!loop.trips) {
     InFlightDiagnostic error =
         loop.op->emitError()
-        << "cannot be differentiated: the trip count of '"
-        << loop.op->getName()
+        << "cannot be differentiated: the trip count of '" << loop.op->getName()
         << "' is not a constant; bind what it depends on, so that the "
            "values to keep for each iteration can be counted";
     if (loop.bound)

@@ -66,10 +66,9 @@ counting::Counts counting::getCounts() {
   counts.writesAfterFree = 0;
   for (auto &[pointer, block] : blocks) {
     const auto *bytes = static_cast<const unsigned char *>(pointer);
-    if (!block.isLive && std::any_of(bytes, bytes + block.size,
-                                     [](unsigned char byte) {
-                                       return byte != kPoison;
-                                     }))
+    if (!block.isLive &&
+        std::any_of(bytes, bytes + block.size,
+                    [](unsigned char byte) { return byte != kPoison; }))
       ++counts.writesAfterFree;
   }
   return counts;

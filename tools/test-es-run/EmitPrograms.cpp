@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The counting allocator sees what is allocated and freed; a memory checker sees
-// every access. It is slow on a compiler, so the programs are compiled ahead of
-// time and linked with a small C program (test/Integration/Inputs/checked.h).
+// The counting allocator sees what is allocated and freed; a memory checker
+// sees every access. It is slow on a compiler, so the programs are compiled
+// ahead of time and linked with a small C program
+// (test/Integration/Inputs/checked.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,8 +43,8 @@ static std::string getCType(Type type) {
   return "int" + std::to_string(getElementBytes(type) * 8) + "_t";
 }
 
-/// 'f' for floats that C converts to, 'i' for integers, 'o' for others, which are
-/// left zero.
+/// 'f' for floats that C converts to, 'i' for integers, 'o' for others, which
+/// are left zero.
 static char getKind(Type type) {
   if (type.isF16() || type.isBF16() || type.isF32() || type.isF64())
     return type.isBF16() ? 'b' : 'f';
@@ -65,7 +66,8 @@ static std::string describe(MemRefType type) {
   return text;
 }
 
-/// `int64_t a0[7]` holds a memref of rank 2: two pointers, offset, sizes, strides.
+/// `int64_t a0[7]` holds a memref of rank 2: two pointers, offset, sizes,
+/// strides.
 static std::string getWords(MemRefType type) {
   return "[" + std::to_string(3 + 2 * type.getRank()) + "]";
 }
@@ -158,7 +160,8 @@ LogicalResult mlir::es::emitPrograms(ModuleOp module, StringRef folder) {
   if (failed(runPipeline(*copy, kLowering)))
     return failure();
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> lowered = translateModuleToLLVMIR(*copy, context);
+  std::unique_ptr<llvm::Module> lowered =
+      translateModuleToLLVMIR(*copy, context);
   if (!lowered)
     return failure();
   if (std::error_code error = llvm::sys::fs::create_directories(folder)) {
@@ -171,8 +174,8 @@ LogicalResult mlir::es::emitPrograms(ModuleOp module, StringRef folder) {
       os << "  run_" << name << "();\n";
     os << "  printf(\"" << names.size() << " programs\\n\");\n  return 0;\n}\n";
   };
-  return failure(
-      failed(writeFile(folder, "programs.ll",
-                       [&](raw_ostream &os) { lowered->print(os, nullptr); })) ||
-      failed(writeFile(folder, "main.c", writeMain)));
+  return failure(failed(writeFile(
+                     folder, "programs.ll",
+                     [&](raw_ostream &os) { lowered->print(os, nullptr); })) ||
+                 failed(writeFile(folder, "main.c", writeMain)));
 }

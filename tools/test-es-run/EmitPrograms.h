@@ -13,8 +13,8 @@
 namespace mlir::es {
 
 /// Compiles the functions of `module` that are marked `test.run` with
-/// es-bufferize and writes `programs.ll`, and a C program that calls each of them
-/// once on memory from malloc, `main.c`, to `folder`.
+/// es-bufferize and writes `programs.ll`, and a C program that calls each of
+/// them once on memory from malloc, `main.c`, to `folder`.
 LogicalResult emitPrograms(ModuleOp module, StringRef folder);
 
 } // namespace mlir::es

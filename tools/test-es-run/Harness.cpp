@@ -48,8 +48,8 @@ LogicalResult mlir::es::runPipeline(ModuleOp module, StringRef pipeline) {
 uint64_t mlir::es::getElementBytes(Type type) {
   if (type.isIndex())
     return 8;
-  return std::max<uint64_t>(1, llvm::PowerOf2Ceil(type.getIntOrFloatBitWidth()) /
-                                   8);
+  return std::max<uint64_t>(
+      1, llvm::PowerOf2Ceil(type.getIntOrFloatBitWidth()) / 8);
 }
 
 static uint64_t roundUp(uint64_t bytes) {
@@ -165,8 +165,8 @@ void Call::addScalar(Type type, unsigned index) {
 LogicalResult Call::invoke(ExecutionEngine &engine) {
   // One result is returned by value unless it is a memref; several, and
   // memrefs, go through a pointer to a structure in front of the arguments.
-  bool byPointer =
-      results.size() > 1 || (results.size() == 1 && isa<MemRefType>(results[0]));
+  bool byPointer = results.size() > 1 ||
+                   (results.size() == 1 && isa<MemRefType>(results[0]));
   size_t size = 0;
   for (Type type : results) {
     auto memref = dyn_cast<MemRefType>(type);
@@ -180,8 +180,9 @@ LogicalResult Call::invoke(ExecutionEngine &engine) {
     packed.push_back(&resultPointer);
   for (auto [index, argument] : llvm::enumerate(words)) {
     descriptors[index] = argument.data();
-    packed.push_back(argument.size() > 1 ? static_cast<void *>(&descriptors[index])
-                                         : argument.data());
+    packed.push_back(argument.size() > 1
+                         ? static_cast<void *>(&descriptors[index])
+                         : argument.data());
   }
   if (!byPointer && !results.empty())
     packed.push_back(resultWords.data());

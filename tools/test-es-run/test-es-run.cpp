@@ -8,9 +8,9 @@
 // For each function of a file that is marked `test.run`: predicts the peak of
 // the module as it is written, compiles it with es-bufferize, runs it with a
 // counting allocator, and compares; then compares the results with those of
-// upstream's bufferization. A step of Evolution Strategies is also compared with
-// the reference. Prints a line a function; exits with 1 if one of them differs,
-// leaks, or frees twice.
+// upstream's bufferization. A step of Evolution Strategies is also compared
+// with the reference. Prints a line a function; exits with 1 if one of them
+// differs, leaks, or frees twice.
 //
 //===----------------------------------------------------------------------===//
 

@@ -37,8 +37,8 @@ struct CarryingLoop {
   }
 };
 
-/// `op` as a loop: scf.for, and the `while` of scf, StableHLO and MHLO; nullopt for
-/// any other op.
+/// `op` as a loop: scf.for, and the `while` of scf, StableHLO and MHLO; nullopt
+/// for any other op.
 std::optional<CarryingLoop> getCarryingLoop(Operation *op);
 
 } // namespace mlir::es

@@ -36,8 +36,7 @@ SmallVector<std::optional<Integers>> inferShapes(Operation *op,
 
 /// The shape of the first result of an operator of ATen or ONNX, by name
 /// without dialect and overload; unlike inferShapes without elementwise ones.
-std::optional<Integers> inferOperatorShape(Operation *op,
-                                           llvm::StringRef name);
+std::optional<Integers> inferOperatorShape(Operation *op, llvm::StringRef name);
 
 } // namespace mlir::es
 

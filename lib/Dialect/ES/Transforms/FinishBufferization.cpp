@@ -42,8 +42,9 @@ struct FinishBufferizationPass
                      failed(bufferization::getGlobalFor(
                          constant, state.getSymbolTables(),
                          options.bufferAlignment,
-                         options.defaultMemorySpaceFn(
-                             cast<TensorType>(constant.getType()))
+                         options
+                             .defaultMemorySpaceFn(
+                                 cast<TensorType>(constant.getType()))
                              .value_or(Attribute())))
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
