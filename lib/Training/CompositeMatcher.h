@@ -34,6 +34,13 @@ public:
   StringRef reasonLeft;
 
 private:
+  /// Masks and statistics are computed by no more ops than this.
+  static constexpr unsigned kMostInSlice = 32;
+  /// An error function written out takes about 60.
+  static constexpr unsigned kMostInActivation = 128;
+  static constexpr unsigned kMostMoves = 16;
+  static constexpr unsigned kMostFactors = 8;
+
   bool attempt(function_ref<bool()> pattern);
   bool matchAttention(const ElementStep &product, unsigned side);
   bool matchCrossEntropy(const ElementStep &sum);

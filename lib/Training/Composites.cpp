@@ -66,24 +66,6 @@ static void replaceByComposite(CompositeMatcher &match, Operation *root) {
       op->erase();
 }
 
-/// Composites that are one op in the file.
-static StringRef getKindOfOne(Operation *op) {
-  StringRef name = op->getName().stripDialect();
-  name.consume_front("aten.");
-  name = name.split('.').first;
-  return llvm::StringSwitch<StringRef>(name)
-      .Cases({"scaled_dot_product_attention",
-              "_scaled_dot_product_flash_attention",
-              "_scaled_dot_product_efficient_attention",
-              "_scaled_dot_product_flash_attention_for_cpu"},
-             "attention")
-      .Cases({"layer_norm", "native_layer_norm", "LayerNormalization"},
-             "layer_norm")
-      .Cases({"gelu", "Gelu"}, "gelu")
-      .Cases({"cross_entropy_loss"}, "cross_entropy")
-      .Default("");
-}
-
 CompositeSummary mlir::es::formComposites(FunctionOpInterface func) {
   CompositeSummary summary;
   for (Block *block : getProgramBlocks(func)) {
@@ -94,7 +76,7 @@ CompositeSummary mlir::es::formComposites(FunctionOpInterface func) {
     for (Operation *op : llvm::reverse(ops)) {
       if (gone.contains(op))
         continue;
-      if (StringRef kind = getKindOfOne(op); !kind.empty()) {
+      if (StringRef kind = getCompositeKind(op); !kind.empty()) {
         ++summary.recognized[kind];
         continue;
       }

@@ -8,3 +8,19 @@ func.func @no_scales_of_axes(%w: memref<4x2xi8>, %key: i64, %m: index) {
       : memref<4x2xi8> into memref<4x2xi8>
   return
 }
+
+// -----
+
+func.func @part(%w: memref<1x4xf32>, %key: i64, %m: index, %at: index) {
+  // expected-error@+1 {{cannot be lowered to GPU kernels: expects a whole parameter that is perturbed, not a part of it, nor undone}}
+  es.perturb normal16 %w <trainable "w"> into %w key(%key) member(%m) at(%at) : memref<1x4xf32> into memref<1x4xf32>
+  return
+}
+
+// -----
+
+func.func @factors(%a: memref<1x8xf32>, %b: memref<1x4xf32>, %key: i64, %m: index) {
+  // expected-error@+1 {{cannot be lowered to GPU kernels}}
+  es.perturb_factors normal16 <trainable "w"> into %a, %b key(%key) member(%m) : memref<1x8xf32>, memref<1x4xf32>
+  return
+}

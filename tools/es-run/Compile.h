@@ -8,6 +8,7 @@
 #ifndef ES_TOOLS_ES_RUN_COMPILE_H
 #define ES_TOOLS_ES_RUN_COMPILE_H
 
+#include "../runtime/Pipeline.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -54,9 +55,6 @@ private:
   uint64_t peakBytes = 0;
   std::unique_ptr<ExecutionEngine> engine;
 };
-
-/// Runs a textual pipeline.
-LogicalResult runPipeline(ModuleOp module, StringRef pipeline);
 
 /// What a program says when it stops itself stands before this.
 void setStopContext(std::string text);

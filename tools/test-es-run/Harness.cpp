@@ -34,13 +34,6 @@ const StringRef mlir::es::kLowering =
     "use-aligned-alloc=true},convert-func-to-llvm,convert-cf-to-llvm,"
     "convert-vector-to-llvm,reconcile-unrealized-casts";
 
-LogicalResult mlir::es::runPipeline(ModuleOp module, StringRef pipeline) {
-  PassManager manager(module.getContext());
-  if (failed(parsePassPipeline(pipeline, manager)))
-    return failure();
-  return manager.run(module);
-}
-
 //===----------------------------------------------------------------------===//
 // Values in memory
 //===----------------------------------------------------------------------===//

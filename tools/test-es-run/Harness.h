@@ -8,6 +8,7 @@
 #ifndef ES_TOOLS_TEST_ES_RUN_HARNESS_H
 #define ES_TOOLS_TEST_ES_RUN_HARNESS_H
 
+#include "../runtime/Pipeline.h"
 #include "CountingAllocator.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <map>
@@ -32,8 +33,6 @@ using ArgumentValues = std::map<unsigned, std::string>;
 
 /// Memrefs to the LLVM dialect.
 extern const StringRef kLowering;
-
-LogicalResult runPipeline(ModuleOp module, StringRef pipeline);
 
 /// Bytes LLVM gives an element.
 uint64_t getElementBytes(Type type);

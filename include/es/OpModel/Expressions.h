@@ -72,6 +72,8 @@ struct Element {
     return value == other.value && axes == other.axes;
   }
   bool hasAxis(unsigned axis) const;
+  bool hasAny(ArrayRef<unsigned> axes) const;
+  bool hasAll(ArrayRef<unsigned> axes) const;
 };
 
 /// What an element is computed from.
@@ -83,6 +85,13 @@ struct ElementStep {
   /// The op, among those whose operands are tensors, that computes it.
   Operation *op = nullptr;
 };
+
+/// What an elementwise op computes; Leaf if that has no name here.
+ElementFn getElementFn(Operation *op);
+
+/// The composite that a single op is (attention, layer_norm, gelu,
+/// cross_entropy); empty if it is none.
+StringRef getCompositeKind(Operation *op);
 
 /// Names axes and follows elements.
 class ElementWalk {

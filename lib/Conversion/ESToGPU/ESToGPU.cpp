@@ -182,21 +182,12 @@ void ConvertESToGPUPass::runOnOperation() {
         << "expects a block of 1 to 1024 threads, got " << int64_t(blockSize);
     return signalPassFailure();
   }
-  WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
-    if (isa<PerturbFactorsOp>(op))
-      return op->emitOpError("cannot be lowered to GPU kernels");
-    if (!isa<UpdateOp, PerturbOp, StepKeyOp, ShapeFitnessOp>(op))
-      return WalkResult::advance();
-    if (failed(checkPlace(op)))
-      return failure();
-    if (auto update = dyn_cast<UpdateOp>(op)) {
-      remarkOnNearest(update);
-      return lower(update);
-    }
-    if (auto perturb = dyn_cast<PerturbOp>(op))
-      return lower(perturb);
-    return lowerScalarOp(op);
-  });
-  if (result.wasInterrupted())
+  if (failed(lowerStepOps(
+          getOperation(), [&](UpdateOp op) { return lower(op); },
+          [&](Operation *op) -> LogicalResult {
+            if (auto perturb = dyn_cast<PerturbOp>(op))
+              return lower(perturb);
+            return op->emitOpError("cannot be lowered to GPU kernels");
+          })))
     signalPassFailure();
 }

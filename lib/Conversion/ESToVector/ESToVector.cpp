@@ -415,22 +415,12 @@ void ConvertESToVectorPass::runOnOperation() {
     getOperation().emitError() << "expects at least one thread, got 0";
     return signalPassFailure();
   }
-  WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
-    if (!isa<UpdateOp, PerturbOp, PerturbFactorsOp, StepKeyOp, ShapeFitnessOp>(
-            op))
-      return WalkResult::advance();
-    if (failed(checkPlace(op)))
-      return failure();
-    if (auto update = dyn_cast<UpdateOp>(op)) {
-      remarkOnNearest(update);
-      return lower(update);
-    }
-    if (auto perturb = dyn_cast<PerturbOp>(op))
-      return lower(perturb);
-    if (auto factors = dyn_cast<PerturbFactorsOp>(op))
-      return lower(factors);
-    return lowerScalarOp(op);
-  });
-  if (result.wasInterrupted())
+  if (failed(lowerStepOps(
+          getOperation(), [&](UpdateOp op) { return lower(op); },
+          [&](Operation *op) {
+            if (auto perturb = dyn_cast<PerturbOp>(op))
+              return lower(perturb);
+            return lower(cast<PerturbFactorsOp>(op));
+          })))
     signalPassFailure();
 }

@@ -298,7 +298,7 @@ void mlir::es::kernel::remarkOnNearest(UpdateOp op) {
   }
 }
 
-LogicalResult mlir::es::kernel::lowerScalarOp(Operation *op) {
+static LogicalResult lowerScalarOp(Operation *op) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
   if (auto key = dyn_cast<StepKeyOp>(op)) {
     key.replaceAllUsesWith(emitStepKey(b, key.getSeed(), key.getStep()));
@@ -314,4 +314,24 @@ LogicalResult mlir::es::kernel::lowerScalarOp(Operation *op) {
   shape.getUnit().replaceAllUsesWith(unit);
   shape.erase();
   return success();
+}
+
+LogicalResult mlir::es::kernel::lowerStepOps(
+    Operation *root, llvm::function_ref<LogicalResult(UpdateOp)> update,
+    llvm::function_ref<LogicalResult(Operation *)> perturbation) {
+  WalkResult result = root->walk([&](Operation *op) -> WalkResult {
+    bool isPerturbation = isa<PerturbOp, PerturbFactorsOp>(op);
+    auto updateOp = dyn_cast<UpdateOp>(op);
+    if (!isPerturbation && !updateOp && !isa<StepKeyOp, ShapeFitnessOp>(op))
+      return WalkResult::advance();
+    if (failed(checkPlace(op)))
+      return failure();
+    if (isPerturbation)
+      return perturbation(op);
+    if (!updateOp)
+      return lowerScalarOp(op);
+    remarkOnNearest(updateOp);
+    return update(updateOp);
+  });
+  return failure(result.wasInterrupted());
 }

@@ -92,8 +92,12 @@ LogicalResult checkWhole(PerturbOp op, StringRef what);
 LogicalResult checkBuffer(Operation *op, Value value);
 /// Says where floats of 16 bits are rounded to nearest.
 void remarkOnNearest(UpdateOp op);
-/// Lowers es.step_key and es.shape_fitness on buffers.
-LogicalResult lowerScalarOp(Operation *op);
+/// Lowers all ops of a step on buffers: `update` and `perturbation` those that
+/// need kernels, es.step_key and es.shape_fitness as scalar code.
+LogicalResult
+lowerStepOps(Operation *root,
+             llvm::function_ref<LogicalResult(UpdateOp)> update,
+             llvm::function_ref<LogicalResult(Operation *)> perturbation);
 
 } // namespace mlir::es::kernel
 
