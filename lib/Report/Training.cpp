@@ -53,7 +53,7 @@ static uint64_t getSavedBytes(const MemoryProfile &profile) {
 FailureOr<std::string> FunctionBuilder::describeCheckpoints(
     const TrainedProfile &chosen, const Inventory &trained, SizeOptions size) {
   TrainingOptions keepAll = options.training;
-  keepAll.checkpoint = CheckpointKind::None;
+  keepAll.checkpoint = {};
   keepAll.savePolicy = SavePolicy::All;
   FailureOr<TrainedProfile> without = profileTraining(trained, keepAll, size);
   if (failed(without))
@@ -62,8 +62,7 @@ FailureOr<std::string> FunctionBuilder::describeCheckpoints(
   uint64_t kept = getSavedBytes(chosen.profile);
   uint64_t all = getSavedBytes(without->profile);
   const CheckpointSummary &summary = chosen.graph.checkpoints;
-  std::string text = "checkpoint " +
-                     stringifyCheckpointKind(options.training.checkpoint).str();
+  std::string text = "checkpoint " + options.training.checkpoint.str();
   llvm::raw_string_ostream stream(text);
   auto plural = [](unsigned count) { return count == 1 ? "" : "s"; };
   stream << ": " << summary.blocks << " block" << plural(summary.blocks);
@@ -83,13 +82,17 @@ static StringRef stringifySavePolicy(SavePolicy policy) {
   return names[unsigned(policy)];
 }
 
-static void addPolicyNotes(const SavePolicyReport &policies, SavePolicy asked,
+static void addPolicyNotes(const SavePolicyReport &policies,
+                           const TrainingOptions &training,
                            GraphReport &graph) {
+  bool isKept = training.checkpoint.kind == CheckpointKind::None;
   std::string text = "save policy (--save-policy): all " +
                      formatBytes(policies.allBytes) + ", mincut " +
                      formatBytes(policies.mincutBytes) + ", attention-fused " +
                      formatBytes(policies.attentionFusedBytes);
-  if (policies.reported != stringifySavePolicy(asked))
+  if (!isKept)
+    text += "; without --checkpoint";
+  else if (policies.reported != stringifySavePolicy(training.savePolicy))
     text += "; the lower one, " + policies.reported + ", is reported";
   graph.notes.push_back(text);
   text = "one kernel each in attention-fused: ";
@@ -106,10 +109,8 @@ FailureOr<FunctionBuilder::TrainedProfile>
 FunctionBuilder::chooseSavePolicy(const Inventory &trained, SizeOptions size,
                                   std::optional<SavePolicyReport> &report) {
   SavePolicy asked = options.training.savePolicy;
-  // What is evaluated again for a budget is chosen together with the policy;
-  // frameworks that run op by op have none.
-  if (options.training.checkpoint != CheckpointKind::None ||
-      options.training.eager)
+  // Frameworks that run op by op keep everything.
+  if (options.training.eager)
     return profileTraining(trained, options.training, size);
   report.emplace();
   uint64_t *totals[] = {&report->allBytes, &report->mincutBytes,
@@ -122,6 +123,7 @@ FunctionBuilder::chooseSavePolicy(const Inventory &trained, SizeOptions size,
       continue;
     TrainingOptions with = options.training;
     with.savePolicy = policy;
+    with.checkpoint = {};
     FailureOr<TrainedProfile> tried = profileTraining(trained, with, size);
     if (failed(tried)) {
       if (best)
@@ -155,7 +157,12 @@ FunctionBuilder::chooseSavePolicy(const Inventory &trained, SizeOptions size,
     best = std::move(*tried);
     report->reported = stringifySavePolicy(policy).str();
   }
-  return std::move(*best);
+  if (options.training.checkpoint.kind == CheckpointKind::None)
+    return std::move(*best);
+  // The policies stand beside what is evaluated again in blocks.
+  best->graph.func->erase();
+  report->reported = stringifySavePolicy(asked).str();
+  return profileTraining(trained, options.training, size);
 }
 
 /// The size of the leading dimension of the first input that has one.
@@ -221,7 +228,7 @@ FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
   if (failed(chosen))
     return fail();
   std::string checkpoints;
-  if (options.training.checkpoint != CheckpointKind::None) {
+  if (options.training.checkpoint.kind != CheckpointKind::None) {
     FailureOr<std::string> text = describeCheckpoints(*chosen, trained, size);
     if (failed(text)) {
       chosen->graph.func->erase();
@@ -234,7 +241,7 @@ FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
   GraphReport graph = makeGraph(chosen->profile, GraphKind::Backprop);
   graph.isLowerBound = chosen->profile.hasUnknownSizes;
   if (policies)
-    addPolicyNotes(*policies, options.training.savePolicy, graph);
+    addPolicyNotes(*policies, options.training, graph);
   graph.savePolicies = std::move(policies);
   if (!checkpoints.empty())
     graph.notes.push_back(checkpoints);

@@ -16,13 +16,11 @@
 
 #include "es/Analysis/MemoryProfile.h"
 
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+
 using namespace mlir;
 using namespace mlir::es;
-
-StringRef mlir::es::stringifyCheckpointKind(CheckpointKind kind) {
-  static constexpr StringRef names[] = {"none", "blocks", "sqrt", "budget"};
-  return names[unsigned(kind)];
-}
 
 /// So many plans of a kind are tried.
 static constexpr unsigned kMostOfAKind = 16;
@@ -71,57 +69,88 @@ static FailureOr<uint64_t> measureInPlace(const TrainingGraph &graph) {
   return profile->peakBytes;
 }
 
-FailureOr<CheckpointPlan> mlir::es::chooseCheckpoints(
-    FunctionOpInterface model, const TrainingOptions &options,
-    function_ref<FailureOr<TrainingGraph>(const CheckpointPlan &)> build,
-    PeakMeasure measure) {
+/// Another copy of the step, beside it.
+static TrainingGraph cloneStep(TrainingGraph &step) {
+  TrainingGraph copy = step;
+  IRMapping mapping;
+  Operation *func = step.func->clone(mapping);
+  step.func->getBlock()->getOperations().insertAfter(step.func->getIterator(),
+                                                     func);
+  copy.func = cast<FunctionOpInterface>(func);
+  SymbolTable::setSymbolName(func, (step.func.getName() + ".tried").str());
+  copy.storages.clear();
+  for (const auto &[value, storage] : step.storages)
+    copy.storages[mapping.lookup(value)] = storage;
+  for (auto &[name, gradient] : copy.gradients)
+    gradient = mapping.lookup(gradient);
+  return copy;
+}
+
+FailureOr<TrainingGraph> mlir::es::fitBudget(std::vector<TrainingGraph> steps,
+                                             uint64_t budget,
+                                             PeakMeasure measure) {
   struct Tried {
     CheckpointPlan plan;
+    unsigned step;
     uint64_t work, peak;
   };
   unsigned blocks = 0;
-  auto attempt = [&](const CheckpointPlan &plan) -> FailureOr<Tried> {
-    FailureOr<TrainingGraph> graph = build(plan);
-    if (failed(graph))
-      return failure();
-    FailureOr<uint64_t> peak =
-        measure ? measure(*graph) : measureInPlace(*graph);
-    blocks = graph->checkpoints.blocks;
-    uint64_t work = graph->checkpoints.recomputedWork;
-    graph->func->erase();
+  auto attempt = [&](unsigned step, CheckpointPlan plan) -> FailureOr<Tried> {
+    TrainingGraph copy = cloneStep(steps[step]);
+    applyPlan(copy, [&](unsigned found) {
+      if (step == 0)
+        blocks = found;
+      return plan;
+    });
+    FailureOr<uint64_t> peak = measure ? measure(copy) : measureInPlace(copy);
+    copy.func->erase();
     if (failed(peak))
       return failure();
-    return Tried{plan, work, *peak};
+    return Tried{plan, step, copy.checkpoints.recomputedWork, *peak};
+  };
+  auto choose = [&](const Tried &chosen) -> TrainingGraph {
+    StringAttr name = SymbolTable::getSymbolName(steps.front().func);
+    TrainingGraph step = std::move(steps[chosen.step]);
+    for (auto [index, other] : llvm::enumerate(steps))
+      if (index != chosen.step)
+        other.func->erase();
+    SymbolTable::setSymbolName(step.func, name);
+    applyPlan(step, [&](unsigned) { return chosen.plan; });
+    return step;
+  };
+  auto fail = [&]() -> FailureOr<TrainingGraph> {
+    for (TrainingGraph &step : steps)
+      step.func->erase();
+    return failure();
   };
   CheckpointPlan keepAll;
   keepAll.whole = ~0u;
-  FailureOr<Tried> first = attempt(keepAll);
-  if (failed(first))
-    return failure();
-  if (first->peak <= options.checkpointBudget)
-    return first->plan;
-  SmallVector<CheckpointPlan> plans = enumeratePlans(blocks);
-  if (options.savePolicy != SavePolicy::All && !options.eager) {
-    plans.push_back(keepAll);
-    plans.back().policy = options.savePolicy;
-  }
-  SmallVector<Tried> tried = {*first};
-  for (const CheckpointPlan &plan : plans) {
-    FailureOr<Tried> next = attempt(plan);
+  SmallVector<Tried> tried;
+  for (unsigned step = 0; step < steps.size(); ++step) {
+    FailureOr<Tried> next = attempt(step, keepAll);
     if (failed(next))
-      return failure();
+      return fail();
+    if (step == 0 && next->peak <= budget)
+      return choose(*next);
+    tried.push_back(*next);
+  }
+  for (const CheckpointPlan &plan : enumeratePlans(blocks)) {
+    FailureOr<Tried> next = attempt(0, plan);
+    if (failed(next))
+      return fail();
     tried.push_back(*next);
   }
   llvm::stable_sort(
       tried, [](const Tried &a, const Tried &b) { return a.work < b.work; });
-  uint64_t least = first->peak;
+  uint64_t least = tried.front().peak;
   for (const Tried &candidate : tried) {
-    if (candidate.peak <= options.checkpointBudget)
-      return candidate.plan;
+    if (candidate.peak <= budget)
+      return choose(candidate);
     least = std::min(least, candidate.peak);
   }
-  return model->emitError()
-         << "--checkpoint=budget=" << options.checkpointBudget
-         << " cannot be met: the smallest peak with recomputation is " << least
-         << " bytes";
+  steps.front().func->emitError()
+      << "--checkpoint=budget=" << budget
+      << " cannot be met: the smallest peak with recomputation is " << least
+      << " bytes";
+  return fail();
 }

@@ -52,11 +52,12 @@ static Repeat classify(Operation *op, const ReverseSweep &sweep) {
   return isActive ? Repeat::Activation : Repeat::Inactive;
 }
 
-ForwardPass::ForwardPass(Block &body, const ReverseSweep &sweep) : body(&body) {
+ForwardPass::ForwardPass(Block &body, Operation *end, const ReverseSweep &sweep)
+    : body(&body) {
   for (Value argument : body.getArguments())
     if (isMemoryType(argument.getType()) && !sweep.isResident(argument))
       inputs.push_back(argument);
-  for (Operation &op : body.without_terminator()) {
+  for (Operation &op : llvm::make_range(body.begin(), end->getIterator())) {
     unsigned position = ops.size();
     positions[&op] = position;
     ops.push_back(&op);
@@ -88,16 +89,34 @@ SmallVector<Value> ForwardPass::getReads(Operation *op) const {
 // Plans
 //===----------------------------------------------------------------------===//
 
-CheckpointPlan CheckpointPlan::get(CheckpointKind kind, unsigned blocks) {
+std::string CheckpointChoice::str() const {
+  static constexpr StringRef names[] = {"none", "blocks", "sqrt", "states",
+                                        "budget"};
+  std::string name = names[unsigned(kind)].str();
+  return kind == CheckpointKind::States ? name + "=" + std::to_string(states)
+                                        : name;
+}
+
+CheckpointPlan CheckpointPlan::get(const CheckpointChoice &options,
+                                   unsigned blocks) {
   CheckpointPlan plan;
-  if (kind == CheckpointKind::Sqrt)
+  switch (options.kind) {
+  case CheckpointKind::Blocks:
+    break;
+  case CheckpointKind::States:
+    plan.slots = options.states;
+    break;
+  case CheckpointKind::Sqrt:
     while ((plan.group + 1) * (plan.group + 1) <= blocks)
       ++plan.group;
-  else if (kind != CheckpointKind::Blocks)
+    // The last group is evaluated once.
+    if (plan.group > 1)
+      plan.whole = blocks - (blocks - 1) / plan.group * plan.group;
+    break;
+  case CheckpointKind::None:
+  case CheckpointKind::Budget:
     plan.whole = blocks;
-  // The last group is evaluated once.
-  if (plan.group > 1)
-    plan.whole = blocks - (blocks - 1) / plan.group * plan.group;
+  }
   return plan;
 }
 

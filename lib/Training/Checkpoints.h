@@ -38,7 +38,8 @@ enum class Repeat : uint8_t {
 /// The ops of the forward pass, the loss included, at the top level of a step.
 class ForwardPass {
 public:
-  ForwardPass(Block &body, const ReverseSweep &sweep);
+  /// The ops of `body` in front of `end`.
+  ForwardPass(Block &body, Operation *end, const ReverseSweep &sweep);
 
   unsigned size() const { return ops.size(); }
   Operation *getOp(unsigned position) const { return ops[position]; }
@@ -75,12 +76,11 @@ struct CheckpointPlan {
   /// So many blocks at the end keep all their values. Nothing is gained by
   /// evaluating the very last one again: its gradients come next.
   unsigned whole = 1;
+  /// So many states in front of parts are kept at a time.
   unsigned slots = ~0u;
-  /// Within a part that is evaluated again everything is kept until its
-  /// gradients; only the whole forward pass may be one part that keeps less.
-  SavePolicy policy = SavePolicy::All;
 
-  static CheckpointPlan get(CheckpointKind kind, unsigned blocks);
+  /// The plan of a kind without a budget.
+  static CheckpointPlan get(const CheckpointChoice &options, unsigned blocks);
   /// The first block of each part.
   SmallVector<unsigned> getParts(unsigned blocks) const;
 };
@@ -126,12 +126,18 @@ private:
   uint64_t recomputedWork = 0;
 };
 
-/// Tries plans in the order of the work that they repeat; the first whose step
-/// has a peak within `budget`. Fails, with a diagnostic, if none has.
-FailureOr<CheckpointPlan> chooseCheckpoints(
-    FunctionOpInterface model, const TrainingOptions &options,
-    function_ref<FailureOr<TrainingGraph>(const CheckpointPlan &)> build,
-    PeakMeasure measure);
+/// Chooses a plan when the number of blocks is known.
+using ChoosePlan = function_ref<CheckpointPlan(unsigned blocks)>;
+
+/// Rewrites a step that evaluates nothing again, and says what it does now
+/// (CheckpointStep.cpp).
+void applyPlan(TrainingGraph &step, ChoosePlan choose);
+
+/// Tries plans in the order of the work that they repeat; the first with a peak
+/// within the budget. Fails, with a diagnostic, if none has
+/// (CheckpointBudget.cpp).
+FailureOr<TrainingGraph> fitBudget(std::vector<TrainingGraph> steps,
+                                   uint64_t budget, PeakMeasure measure);
 
 } // namespace mlir::es
 

@@ -86,26 +86,37 @@ static llvm::Error parseNumber(StringRef flag, StringRef text, unsigned least,
                    text + "'");
 }
 
-static llvm::Error parseCheckpoint(StringRef text, TrainingOptions &options) {
-  if (text == "none") {
-    options.checkpoint = CheckpointKind::None;
-  } else if (text == "blocks") {
-    options.checkpoint = CheckpointKind::Blocks;
-  } else if (text == "sqrt") {
-    options.checkpoint = CheckpointKind::Sqrt;
-  } else if (text.consume_front("budget=")) {
-    llvm::Expected<uint64_t> budget = parseByteSize(text);
-    if (!budget)
-      return makeError("--checkpoint=budget " +
-                       llvm::toString(budget.takeError()));
-    options.checkpoint = CheckpointKind::Budget;
-    options.checkpointBudget = *budget;
-  } else {
-    return makeError(
-        "--checkpoint expects none, blocks, sqrt or budget=SIZE, got '" + text +
-        "'");
+llvm::Expected<CheckpointChoice>
+mlir::es::parseCheckpointChoice(StringRef text) {
+  CheckpointChoice options;
+  if (text == "none")
+    return options;
+  if (text == "blocks") {
+    options.kind = CheckpointKind::Blocks;
+    return options;
   }
-  return llvm::Error::success();
+  if (text == "sqrt") {
+    options.kind = CheckpointKind::Sqrt;
+    return options;
+  }
+  if (text.consume_front("states=")) {
+    options.kind = CheckpointKind::States;
+    if (llvm::Error error =
+            parseNumber("checkpoint=states", text, 1, 1u << 20, options.states))
+      return error;
+    return options;
+  }
+  if (!text.consume_front("budget="))
+    return makeError("--checkpoint expects none, blocks, sqrt, states=N or "
+                     "budget=SIZE, got '" +
+                     text + "'");
+  llvm::Expected<uint64_t> budget = parseByteSize(text);
+  if (!budget)
+    return makeError("--checkpoint=budget " +
+                     llvm::toString(budget.takeError()));
+  options.kind = CheckpointKind::Budget;
+  options.budget = *budget;
+  return options;
 }
 
 static llvm::Error parseScale(const RawTrainingOptions &raw,
@@ -161,8 +172,11 @@ mlir::es::parseTrainingOptions(const RawTrainingOptions &raw,
     options.relu = ReluSaves::Mask;
   else if (raw.relu != "result")
     return makeError("--relu expects result or mask, got '" + raw.relu + "'");
-  if (llvm::Error error = parseCheckpoint(raw.checkpoint, options))
-    return std::move(error);
+  llvm::Expected<CheckpointChoice> checkpoint =
+      parseCheckpointChoice(raw.checkpoint);
+  if (!checkpoint)
+    return checkpoint.takeError();
+  options.checkpoint = *checkpoint;
   if (llvm::Error error = parseScale(raw, options))
     return std::move(error);
   return options;

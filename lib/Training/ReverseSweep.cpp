@@ -146,17 +146,7 @@ Value ReverseSweep::keepIn(Value value, unsigned scope) {
       !isMemoryType(value.getType()) && !carriesGradient(value.getType());
   if (isRepeatable(value) || (scope > 0 && isScalar))
     return repeatInScope(value, scope);
-  return scope > 0 ? saveInScope(value, scope) : keepOutside(value);
-}
-
-/// A value of the function itself, seen from any region.
-Value ReverseSweep::keepOutside(Value value) {
-  if (!checkpoints)
-    return value;
-  OpBuilder::InsertionGuard guard(builder);
-  if (scopes.size() > 1)
-    builder.setInsertionPoint(scopes[1].backward);
-  return checkpoints->get(builder, value);
+  return scope > 0 ? saveInScope(value, scope) : value;
 }
 
 /// Clones what computes the value, down to what is kept; operands first, with a
@@ -366,8 +356,6 @@ LogicalResult ReverseSweep::run(Block &block,
   for (Operation &op : block.without_terminator())
     ops.push_back(&op);
   for (Operation *op : llvm::reverse(ops)) {
-    if (checkpoints && scopes.size() == 1)
-      checkpoints->enter(op);
     if (failed(visit(op)))
       return failure();
     done(op);

@@ -15,8 +15,6 @@
 
 namespace mlir::es {
 
-class Checkpoints;
-
 /// Emits the gradients of the ops of one block, last op first, each op's right
 /// behind those of the ops that read its results.
 ///
@@ -44,8 +42,6 @@ public:
     return parameterChains.contains(value);
   }
   bool isResident(Value value) const { return resident.contains(value); }
-  /// Lets values of the forward pass be evaluated again.
-  void setCheckpoints(Checkpoints *with) { checkpoints = with; }
   /// Why `value` is not active although parameters are read on the way to it:
   /// the last op that no gradient flows through, or null.
   Operation *findCut(Value value) const;
@@ -110,7 +106,6 @@ private:
   bool foldSplat(Operation *op, const OperandGradient &gradient,
                  unsigned operand);
   Value keep(Value value);
-  Value keepOutside(Value value);
   StringAttr findParameter(Value value) const;
   bool isRepeatable(Value value) const;
   llvm::SetVector<Value> getRead(Block &block) const;
@@ -130,7 +125,6 @@ private:
   /// The function, then the regions around the op at hand.
   SmallVector<Scope, 2> scopes;
   SmallVector<Operation *> replaced;
-  Checkpoints *checkpoints = nullptr;
 };
 
 } // namespace mlir::es

@@ -224,31 +224,8 @@ LogicalResult TrainingStep::differentiate(ReverseSweep &sweep, Value loss) {
   if (options.eager)
     ReleaseOp::create(builder, loss.getLoc(), seed);
   graph.conservativeOps = std::move(sweep.conservativeOps);
+  graph.checkpoints.recomputedWork = sweep.repeatedWork;
   return success();
-}
-
-/// The forward pass in parts, of which all but the last may be evaluated again.
-LogicalResult TrainingStep::differentiateWithCheckpoints(ReverseSweep &sweep,
-                                                         Value loss) {
-  ForwardPass forward(body(), sweep);
-  SmallVector<unsigned> blocks = findCheckpointBlocks(forward), begins;
-  if (!plan)
-    plan = CheckpointPlan::get(options.checkpoint, blocks.size());
-  for (unsigned block : plan->getParts(blocks.size()))
-    begins.push_back(blocks[block]);
-  Checkpoints checkpoints(forward, begins, plan->slots);
-  CheckpointSummary &summary = graph.checkpoints;
-  summary.blocks = blocks.size();
-  summary.parts = begins.size();
-  for (unsigned position = 0; position < forward.size(); ++position)
-    summary.forwardWork += estimateWork(forward.getOp(position));
-  if (plan->policy != SavePolicy::All)
-    sweep.chooseSaved(body());
-  sweep.setCheckpoints(&checkpoints);
-  LogicalResult result = differentiate(sweep, loss);
-  sweep.setCheckpoints(nullptr);
-  summary.recomputedWork = checkpoints.getRecomputedWork() + sweep.repeatedWork;
-  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -274,7 +251,7 @@ void TrainingStep::finish(Value loss) {
                                ValueRange(results).getTypes()));
 }
 
-FailureOr<TrainingGraph> TrainingStep::build() {
+FailureOr<TrainingGraph> TrainingStep::build(bool keepsAll) {
   if (failed(cloneModel(".training_step")))
     return failure();
   takeTrainingForms();
@@ -298,11 +275,9 @@ FailureOr<TrainingGraph> TrainingStep::build() {
     return fail();
   if (auto op = loss->getDefiningOp<LossOp>())
     sweep.findActive(op);
-  if (options.checkpoint == CheckpointKind::None)
+  if (!keepsAll)
     sweep.chooseSaved(body());
-  if (failed(options.checkpoint == CheckpointKind::None
-                 ? differentiate(sweep, *loss)
-                 : differentiateWithCheckpoints(sweep, *loss)))
+  if (failed(differentiate(sweep, *loss)))
     return fail();
   if (options.lifetime == GradientLifetime::Step)
     updateAll();
@@ -313,14 +288,21 @@ FailureOr<TrainingGraph> TrainingStep::build() {
 FailureOr<TrainingGraph> mlir::es::buildTrainingGraph(
     FunctionOpInterface model, const Inventory &inventory,
     const TrainingOptions &options, PeakMeasure measure) {
-  auto build = [&](std::optional<CheckpointPlan> plan) {
-    return TrainingStep(model, inventory, options, plan).build();
+  auto build = [&](bool keepsAll) {
+    return TrainingStep(model, inventory, options).build(keepsAll);
   };
-  if (options.checkpoint != CheckpointKind::Budget)
-    return build(std::nullopt);
-  FailureOr<CheckpointPlan> plan =
-      chooseCheckpoints(model, options, build, measure);
-  if (failed(plan))
-    return failure();
-  return build(*plan);
+  bool repeatsBlocks = options.checkpoint.kind != CheckpointKind::None;
+  FailureOr<TrainingGraph> graph = build(repeatsBlocks);
+  if (failed(graph) || !repeatsBlocks)
+    return graph;
+  std::vector<TrainingGraph> steps;
+  steps.push_back(std::move(*graph));
+  // To meet a budget, gradients may also compute values again one by one.
+  if (options.checkpoint.kind == CheckpointKind::Budget && !options.eager &&
+      options.savePolicy != SavePolicy::All) {
+    graph = build(/*keepsAll=*/false);
+    if (succeeded(graph))
+      steps.push_back(std::move(*graph));
+  }
+  return checkpointStep(std::move(steps), options.checkpoint, measure);
 }

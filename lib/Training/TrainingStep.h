@@ -8,7 +8,6 @@
 #ifndef ES_LIB_TRAINING_TRAININGSTEP_H
 #define ES_LIB_TRAINING_TRAININGSTEP_H
 
-#include "Checkpoints.h"
 #include "ReverseSweep.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -19,15 +18,15 @@ namespace mlir::es {
 /// (Losses.cpp), the gradients (ReverseSweep.cpp), the updates (Updates.cpp).
 class TrainingStep {
 public:
-  /// Without a `plan` what is evaluated again is as the options say.
   TrainingStep(FunctionOpInterface model, const Inventory &inventory,
-               const TrainingOptions &options,
-               std::optional<CheckpointPlan> plan = std::nullopt)
+               const TrainingOptions &options)
       : model(model), inventory(inventory), options(options),
-        builder(model->getContext()), plan(plan) {}
+        builder(model->getContext()) {}
   virtual ~TrainingStep() = default;
 
-  FailureOr<TrainingGraph> build();
+  /// With `keepsAll` each derivative keeps what it reads, whatever the save
+  /// policy, which then only says what is one kernel.
+  FailureOr<TrainingGraph> build(bool keepsAll = false);
 
   /// A new argument, behind the others.
   Value addArgument(Type type, Role role, StringRef name,
@@ -63,7 +62,6 @@ protected:
   void addParameter(const StorageInfo &info);
   Value gatherWhereUsed(Value argument, const StorageInfo &info);
   LogicalResult differentiate(ReverseSweep &sweep, Value loss);
-  LogicalResult differentiateWithCheckpoints(ReverseSweep &sweep, Value loss);
   void finish(Value loss);
 
   // Losses.cpp
@@ -85,7 +83,6 @@ protected:
   /// Constants and loads that an argument stands for.
   llvm::SmallSetVector<Operation *, 4> hoisted;
   Value stepNumber;
-  std::optional<CheckpointPlan> plan;
 };
 
 } // namespace mlir::es

@@ -56,6 +56,16 @@ static LogicalResult runOpt(StringRef inputFile, StringRef outputFile,
   return success();
 }
 
+/// A diagnostic says what is wrong and where; the op behind it, which may be
+/// the whole module, follows only on request.
+static void keepDiagnosticsShort() {
+  mlir::registerMLIRContextCLOptions();
+  auto &options = llvm::cl::getRegisteredOptions();
+  auto it = options.find("mlir-print-op-on-diagnostic");
+  if (it != options.end())
+    static_cast<llvm::cl::opt<bool> *>(it->second)->setInitialValue(false);
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
@@ -65,6 +75,7 @@ int main(int argc, char **argv) {
   mlir::es::registerAllDialects(registry);
   mlir::es::registerAllPasses();
   mlir::es::registerReportOptions();
+  keepDiagnosticsShort();
   auto [input, output] = mlir::registerAndParseCLIOptions(
       argc, argv, "es-opt: the memory of a model, before it runs\n", registry);
   if (mlir::es::isReportRequested())

@@ -43,6 +43,49 @@ def BuildTrainingGraph : Pass<"es-build-training-graph", "::mlir::ModuleOp"> {
                            "scf::SCFDialect", "tensor::TensorDialect"];
 }
 
+def Checkpoint : Pass<"es-checkpoint", "::mlir::ModuleOp"> {
+  let summary = "evaluate blocks of the forward pass again instead of keeping them";
+  let description = [{
+    Rewrites each training step, a function with `es.vjp` ops as
+    `es-build-training-graph` makes them, or the one that `entry` names. Blocks
+    begin where a single activation is live, one for each layer that repeats, and
+    where the model says so (`stablehlo.optimization_barrier`). What a gradient
+    reads of a block is evaluated again in front of it:
+
+    * `checkpoint=blocks`: each block but the last, once (the default);
+    * `checkpoint=sqrt`: about sqrt(n) of n blocks together;
+    * `checkpoint=states=N`: with at most N states in front of blocks kept at a
+      time, and the least evaluations for that (Griewank and Walther, Algorithm
+      799: Revolve);
+    * `checkpoint=budget=SIZE`: the least work for which the peak of the step, with
+      memory reused in place, fits.
+
+    Trainable and frozen parameters are those of the function's `es.param`
+    attributes. Fails if no function is a training step, or if none fits the
+    budget.
+
+    Example:
+
+    ```mlir
+    func.func @step(%x: tensor<4x4xf32>, %dy: tensor<4x4xf32>, %w: tensor<4x4xf32> {es.param = #es.param<trainable "w">}) -> tensor<4x4xf32> {
+      %y = "stablehlo.dot"(%x, %w) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+      %z = "stablehlo.tanh"(%y) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+      %d = es.vjp elementwise "stablehlo.tanh" saved(result 0 = %z) cotangents(0 = %dy) wrt [0]
+          : (tensor<4x4xf32>) -> tensor<4x4xf32>
+      %dw = es.vjp contraction "stablehlo.dot" saved(operand 0 = %x) cotangents(0 = %d) wrt [1]
+          : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+      return %dw : tensor<4x4xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"checkpoint", "checkpoint", "std::string", /*default=*/"\"blocks\"",
+           "none, blocks, sqrt, states=N or budget=SIZE">,
+    Option<"entry", "entry", "std::string", /*default=*/"",
+           "the function, if not all">
+  ];
+}
+
 def BuildESStep : Pass<"es-build-es-step", "::mlir::ModuleOp"> {
   let summary = "add the Evolution Strategies step of a function";
   let description = [{

@@ -62,11 +62,25 @@ enum class CheckpointKind : uint8_t {
   Blocks,
   /// About sqrt(n) of n blocks together.
   Sqrt,
-  /// What takes the least work so that the peak fits `checkpointBudget`.
+  /// With at most so many states in front of blocks kept at a time, in the
+  /// order that evaluates blocks again the least often (CheckpointSchedule.h).
+  States,
+  /// What takes the least work so that the peak fits a budget.
   Budget
 };
 
-StringRef stringifyCheckpointKind(CheckpointKind kind);
+struct CheckpointChoice {
+  CheckpointKind kind = CheckpointKind::None;
+  /// For `States`, at least one.
+  unsigned states = 0;
+  /// For `Budget`, in bytes.
+  uint64_t budget = 0;
+
+  std::string str() const;
+};
+
+/// `none`, `blocks`, `sqrt`, `states=N` or `budget=SIZE`.
+llvm::Expected<CheckpointChoice> parseCheckpointChoice(StringRef text);
 
 struct TrainingOptions {
   SavePolicy savePolicy = SavePolicy::MinCut;
@@ -92,8 +106,7 @@ struct TrainingOptions {
   /// Partitions states (1), gradients (2), parameters (3) over `devices`.
   unsigned zero = 0;
   unsigned devices = 1;
-  CheckpointKind checkpoint = CheckpointKind::None;
-  uint64_t checkpointBudget = 0;
+  CheckpointChoice checkpoint;
   /// One op for all gradients of an op, and everything kept as it is: what
   /// frameworks do that run op by op.
   bool eager = false;
@@ -155,6 +168,15 @@ FailureOr<TrainingGraph> buildTrainingGraph(FunctionOpInterface model,
                                             const Inventory &inventory,
                                             const TrainingOptions &options,
                                             PeakMeasure measure = nullptr);
+
+/// Makes one of `steps`, which are the same step with different save policies,
+/// the first keeping everything, evaluate blocks of its forward pass again; the
+/// others are erased. A kind without a budget is for the first step. What is
+/// the forward pass, and which gradient is whose, is read from the functions
+/// alone. Fails, with a diagnostic, if no step fits the budget.
+FailureOr<TrainingGraph> checkpointStep(std::vector<TrainingGraph> steps,
+                                        const CheckpointChoice &options,
+                                        PeakMeasure measure = nullptr);
 
 } // namespace mlir::es
 
