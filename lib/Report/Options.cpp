@@ -316,7 +316,7 @@ llvm::Expected<ReportOptions> ReportOptions::parse(const RawReportOptions &raw,
     return evolution.takeError();
   options.evolution = *evolution;
   options.evolution.loss = options.training.loss;
-  options.evolution.lossResult = options.training.lossResult;
+  options.evolution.lossResults = options.training.lossResults;
   options.training.eager = options.model == MemoryModel::Eager;
   options.explain = raw.explain;
   options.liveRanges = raw.liveRanges;

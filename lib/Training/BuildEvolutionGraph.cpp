@@ -83,7 +83,7 @@ llvm::Expected<EvolutionOptions> BuildESStepPass::parse() {
   if (!options)
     return options;
   options->loss = training->loss;
-  options->lossResult = training->lossResult;
+  options->lossResults = training->lossResults;
   return options;
 }
 

@@ -30,7 +30,7 @@ public:
                 const EvolutionOptions &evolution)
       : TrainingStep(model, inventory, lossOptions), evolution(evolution) {
     lossOptions.loss = evolution.loss;
-    lossOptions.lossResult = evolution.lossResult;
+    lossOptions.lossResults = evolution.lossResults;
   }
 
   FailureOr<TrainingGraph> build();
@@ -159,7 +159,8 @@ void EvolutionStep::findDependent() {
 
 LogicalResult EvolutionStep::checkLoss(Value loss) {
   auto op = loss.getDefiningOp<LossOp>();
-  if (dependent.contains(op ? op.getPrediction() : loss))
+  if (dependent.contains(op ? op.getPrediction() : loss) ||
+      llvm::any_of(losses, [&](Value v) { return dependent.contains(v); }))
     return success();
   return model->emitError("the loss depends on no trainable parameter");
 }

@@ -73,6 +73,36 @@ static Value createLossOn(TrainingStep &step, Value prediction, LossKind kind) {
   return loss.getLoss();
 }
 
+/// The sum of the results that the options name.
+FailureOr<Value> TrainingStep::addLosses() {
+  Operation *terminator = body().getTerminator();
+  Value sum;
+  for (unsigned index : options.lossResults) {
+    auto fail = [&](const Twine &got) {
+      return model->emitError() << "--loss=" << index
+                                << " expects the number of a scalar float "
+                                   "result, got "
+                                << got;
+    };
+    if (index >= terminator->getNumOperands())
+      return fail("one that does not exist");
+    Value loss = terminator->getOperand(index);
+    if (!isScalar(loss.getType()) || !isFloat(loss.getType()))
+      return fail("one that is not");
+    if (llvm::is_contained(losses, loss))
+      return fail("one that is counted already");
+    if (sum && sum.getType() != loss.getType())
+      return fail("one of another type than that of the first");
+    losses.push_back(loss);
+    graph.loss += (graph.loss.empty() ? "loss is result " : " + result ") +
+                  std::to_string(index);
+    sum = sum ? AccumulateOp::create(builder, loss.getLoc(), sum, loss)
+                    .getResult()
+              : loss;
+  }
+  return sum;
+}
+
 /// The first result of the wanted kind that a trainable parameter reaches, else
 /// the first of the kind: a decode graph returns its caches as well.
 FailureOr<Value> TrainingStep::createLoss(function_ref<bool(Value)> isActive) {
@@ -95,18 +125,8 @@ FailureOr<Value> TrainingStep::createLoss(function_ref<bool(Value)> isActive) {
     graph.loss = (what + " result " + Twine(index)).str();
     return results[index];
   };
-  if (choice == LossChoice::Result) {
-    if (options.lossResult >= results.size() ||
-        !isScalar(results[options.lossResult].getType()) ||
-        !isFloat(results[options.lossResult].getType()))
-      return model->emitError()
-             << "--loss=" << options.lossResult
-             << " expects the number of a scalar float result, got "
-             << (options.lossResult < results.size()
-                     ? "one that is not"
-                     : "one that does not exist");
-    return describe("loss is", options.lossResult);
-  }
+  if (choice == LossChoice::Result)
+    return addLosses();
   if (choice == LossChoice::Automatic) {
     std::optional<unsigned> scalar =
         find([](Type type) { return isScalar(type) && isFloat(type); });

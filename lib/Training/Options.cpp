@@ -27,12 +27,17 @@ static llvm::Error parseLoss(StringRef text, TrainingOptions &options) {
     options.loss = LossChoice::MeanSquare;
   else if (text == "sum")
     options.loss = LossChoice::Sum;
-  else if (text.getAsInteger(10, options.lossResult))
-    return makeError("--loss expects auto, xent, mse, sum or the number of a "
-                     "result, got '" +
-                     text + "'");
   else
     options.loss = LossChoice::Result;
+  if (options.loss != LossChoice::Result)
+    return llvm::Error::success();
+  SmallVector<StringRef> numbers;
+  text.split(numbers, '+');
+  for (StringRef number : numbers)
+    if (number.getAsInteger(10, options.lossResults.emplace_back()))
+      return makeError("--loss expects auto, xent, mse, sum or the numbers of "
+                       "results (0, or 0+2 for their sum), got '" +
+                       text + "'");
   return llvm::Error::success();
 }
 

@@ -193,17 +193,27 @@ LogicalResult TrainingStep::differentiate(ReverseSweep &sweep, Value loss) {
     if (first)
       firstUsers[first].push_back(index);
   }
-  if (!sweep.isActive(loss)) {
+  if (losses.empty())
+    losses.push_back(loss);
+  if (llvm::none_of(losses, [&](Value v) { return sweep.isActive(v); })) {
     InFlightDiagnostic error =
         model->emitError("the loss depends on no trainable parameter");
-    if (Operation *cut = sweep.findCut(loss))
-      error.attachNote(cut->getLoc())
-          << "no gradient flows through '" << cut->getName() << "'";
+    for (Value value : losses)
+      if (Operation *cut = sweep.findCut(value)) {
+        error.attachNote(cut->getLoc())
+            << "no gradient flows through '" << cut->getName() << "'";
+        break;
+      }
     return error;
   }
-  Value seed = SplatOp::create(builder, loss.getLoc(), loss.getType(),
-                               builder.getF64FloatAttr(1.0));
-  sweep.addCotangent(loss.getLoc(), loss, seed);
+  SmallVector<Value> seeds;
+  for (Value value : losses) {
+    if (!sweep.isActive(value))
+      continue;
+    seeds.push_back(SplatOp::create(builder, value.getLoc(), value.getType(),
+                                    builder.getF64FloatAttr(1.0)));
+    sweep.addCotangent(value.getLoc(), value, seeds.back());
+  }
   auto finishParameters = [&](Operation *op) {
     auto it = firstUsers.find(op);
     if (it == firstUsers.end())
@@ -222,7 +232,7 @@ LogicalResult TrainingStep::differentiate(ReverseSweep &sweep, Value loss) {
     return failure();
   // Frameworks that run op by op hold the seed until the backward pass ends.
   if (options.eager)
-    ReleaseOp::create(builder, loss.getLoc(), seed);
+    ReleaseOp::create(builder, loss.getLoc(), seeds);
   graph.conservativeOps = std::move(sweep.conservativeOps);
   graph.checkpoints.recomputedWork = sweep.repeatedWork;
   return success();

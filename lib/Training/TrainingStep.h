@@ -66,6 +66,7 @@ protected:
 
   // Losses.cpp
   FailureOr<Value> createLoss(function_ref<bool(Value)> isActive);
+  FailureOr<Value> addLosses();
 
   // Updates.cpp
   void takeGradient(Parameter &parameter, Value gradient);
@@ -79,6 +80,8 @@ protected:
 
   IRMapping mapping;
   std::vector<Parameter> parameters;
+  /// What the loss is the sum of.
+  SmallVector<Value, 1> losses;
   llvm::DenseSet<Value> resident;
   /// Constants and loads that an argument stands for.
   llvm::SmallSetVector<Operation *, 4> hoisted;

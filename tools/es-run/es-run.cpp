@@ -46,8 +46,8 @@ struct Flags {
       cl::cat(category)};
   cl::opt<std::string> loss{
       "loss", cl::init("auto"),
-      cl::desc("auto, xent, mse, sum, or the number of the result that is the "
-               "loss"),
+      cl::desc("auto, xent, mse, sum, or the numbers of the results that are "
+               "the loss (0, or 0+2 for their sum)"),
       cl::cat(category)};
   cl::list<std::string> train{"train", cl::desc("parameters to train"),
                               cl::cat(category)};
@@ -141,7 +141,7 @@ llvm::Expected<RunOptions> Flags::collect(MLIRContext *context) const {
   if (!training)
     return training.takeError();
   options.evolution.loss = training->loss;
-  options.evolution.lossResult = training->lossResult;
+  options.evolution.lossResults = training->lossResults;
   return options;
 }
 

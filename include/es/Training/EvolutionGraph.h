@@ -35,7 +35,7 @@ enum class PerturbPlacement : uint8_t {
 
 struct EvolutionOptions {
   LossChoice loss = LossChoice::Automatic;
-  unsigned lossResult = 0;
+  SmallVector<unsigned, 1> lossResults;
   PerturbPlacement placement = PerturbPlacement::Sunk;
   unsigned population = 64;
   /// Members whose parameters and activations are there at once.

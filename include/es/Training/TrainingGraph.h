@@ -86,8 +86,8 @@ struct TrainingOptions {
   SavePolicy savePolicy = SavePolicy::MinCut;
   ReluSaves relu = ReluSaves::Result;
   LossChoice loss = LossChoice::Automatic;
-  /// The result that is the loss, for `LossChoice::Result`.
-  unsigned lossResult = 0;
+  /// The results whose sum is the loss, for `LossChoice::Result`.
+  SmallVector<unsigned, 1> lossResults;
   OptimizerKind optimizer = OptimizerKind::adamw;
   OptimizerImpl impl = OptimizerImpl::fused;
   double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
