@@ -188,7 +188,11 @@ static const RuleTable &getAtenTable() {
        "max_pool2d_with_indices max_pool3d_with_indices max min topk sort"},
       {GradientRule::FromOperands,
        "var std var_mean std_mean norm linalg_vector_norm prod "
-       "mse_loss l1_loss smooth_l1_loss huber_loss "
+       "mse_loss l1_loss smooth_l1_loss huber_loss cross_entropy_loss "
+       "nll_loss nll_loss_forward nll_loss_nd nll_loss2d nll_loss2d_forward "
+       "kl_div soft_margin_loss poisson_nll_loss hinge_embedding_loss "
+       "margin_ranking_loss triplet_margin_loss cosine_embedding_loss "
+       "cosine_similarity pairwise_distance cdist "
        "binary_cross_entropy binary_cross_entropy_with_logits"},
       {GradientRule::Select, "dropout native_dropout"},
       {GradientRule::Attention, "scaled_dot_product_attention "
@@ -375,6 +379,30 @@ static void refineUpdate(Operation *op, DerivativeFacts &facts) {
     facts.operands[0].kind = VjpKind::elementwise;
 }
 
+/// Losses of classes read the labels, the weights of classes, and what they
+/// return for it: the logarithms of probabilities and the sum of weights. The
+/// logits themselves are not read again.
+static bool refineClassLoss(Operation *op, StringRef name,
+                            DerivativeFacts &facts) {
+  bool isCrossEntropy = name == "cross_entropy_loss";
+  if (!isCrossEntropy && !name.starts_with("nll_loss"))
+    return false;
+  // Without them the derivative reads the logits.
+  if (isCrossEntropy && op->getNumResults() < 2)
+    return true;
+  for (auto [i, gradient] : llvm::enumerate(facts.operands)) {
+    gradient.kind = isCrossEntropy ? VjpKind::rowwise : VjpKind::movement;
+    gradient.flows &= i < 2;
+    gradient.operands.clear();
+    gradient.results.clear();
+    for (unsigned read = 1, e = op->getNumOperands(); read < e; ++read)
+      gradient.operands.push_back(read);
+    for (unsigned read = 1, e = op->getNumResults(); read < e; ++read)
+      gradient.results.push_back(read);
+  }
+  return true;
+}
+
 /// Operators that return for their gradients what these read (TrainingForms).
 static void refineAten(Operation *op, StringRef name, DerivativeFacts &facts) {
   name = name.split('.').first;
@@ -412,8 +440,11 @@ static void refineOffset(Operation *op, DerivativeFacts &facts) {
 
 void mlir::es::refineNamedDerivative(Operation *op, DerivativeFacts &facts) {
   StringRef name = op->getName().stripDialect();
-  if (name.consume_front("aten."))
+  if (name.consume_front("aten.")) {
+    if (refineClassLoss(op, name.split('.').first, facts))
+      return;
     refineAten(op, name, facts);
+  }
   if ((name == "maximum" || name == "minimum" || name == "maximumf" ||
        name == "minimumf" || name == "maxnumf" || name == "minnumf") &&
       op->getNumOperands() == 2)

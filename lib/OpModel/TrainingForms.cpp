@@ -64,6 +64,10 @@ SmallVector<Type, 2> mlir::es::getTrainingResults(Operation *op) {
     return {RankedTensorType::get(output.getShape(), builder.getI64Type())};
   if (name == "dropout" && isTrue(op, "train"))
     return {RankedTensorType::get(shape, element)};
+  // The logarithms of the probabilities, and the sum of the labels' weights.
+  if (name == "cross_entropy_loss")
+    return {RankedTensorType::get(shape, element),
+            RankedTensorType::get({}, element)};
   if (name == "scaled_dot_product_attention" && shape.size() == 4)
     return {RankedTensorType::get(shape.drop_back(), builder.getF32Type())};
   return {};

@@ -48,6 +48,9 @@ class _Printer:
         self.values: dict[Any, Any] = {}
         #: The type of each value name.
         self.types: dict[str, str] = {}
+        #: All names of a parameter by each of them, and its value by the first.
+        self.ties: dict[str, list[str]] = {}
+        self.tied: dict[str, str] = {}
 
     # Names and types.
 
@@ -265,9 +268,14 @@ class _Printer:
             return None
         kind = spec.kind.name
         name = spec.target or node.name
+        names = self.ties.get(name, [name])
+        if name != names[0]:
+            # Tied to a parameter that is an argument already.
+            self.values[node] = self.tied[names[0]]
+            return None
         entries = []
         if kind == "PARAMETER":
-            entries.append("es.param = " + param_attribute(name, self.trains(name)))
+            entries.append("es.param = " + param_attribute(name, self.trains(names)))
         elif kind == "BUFFER" and name not in self.mutated:
             entries.append("es.param = " + param_attribute(name, False))
         elif kind == "CONSTANT_TENSOR":
@@ -282,12 +290,28 @@ class _Printer:
             entries.append(f"tf.aliasing_output = {aliased[node.name]} : i32")
         value_name = self.fresh(node.name)
         self.values[node], self.types[value_name] = value_name, type_
+        self.tied[name] = value_name
         return f"      {value_name}: {type_} {{{', '.join(entries)}}} loc({quote(name)})"
 
-    def trains(self, name: str) -> bool:
-        value = self.program.state_dict.get(name)
+    def trains(self, names: list[str]) -> bool:
+        """Whether a parameter is trained, which any of its names can prevent."""
+        value = self.program.state_dict.get(names[0])
         required = value.requires_grad if value is not None else True
-        return bool(required) and not self.frozen(name, None)
+        return bool(required) and not any(self.frozen(name, None) for name in names)
+
+    def find_ties(self, signature: Any) -> None:
+        """The names of each tensor that has several, as embeddings that are also
+        the last layer's weights do. Each is one argument, under its first name."""
+        first: dict[Any, list[str]] = {}
+        for spec in signature.input_specs:
+            value = self.program.state_dict.get(spec.target)
+            if value is None or not value.numel():
+                continue
+            storage = value.untyped_storage()._cdata
+            layout = (storage, value.storage_offset(), value.shape, value.stride())
+            names = first.setdefault((layout, value.dtype), [])
+            names.append(spec.target)
+            self.ties[spec.target] = names
 
     def find_mutated(self, signature: Any) -> None:
         """Buffers that the graph writes, in place or as results."""
@@ -309,6 +333,7 @@ class _Printer:
     def print_function(self) -> str:
         graph, signature = self.program.graph, self.program.graph_signature
         self.find_mutated(signature)
+        self.find_ties(signature)
         targets = {spec.target: spec.arg.name for spec in signature.input_specs}
         aliased: dict[str, int] = {}
         for index, spec in enumerate(signature.output_specs):
