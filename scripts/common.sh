@@ -86,6 +86,8 @@ python_environment() {
       { timeout 900 "${pip[@]}" "$torch" \
         --index-url https://download.pytorch.org/whl/cpu >&2 2>/dev/null ||
         timeout 1200 "${pip[@]}" "$torch" >&2; } &&
+      { timeout 300 "${pip[@]}" transformers==5.24.0 >&2 ||
+        say "without Hugging Face Transformers"; } &&
       touch "$venv/.complete" ||
       { say "PyPI cannot be reached: the tests of the exporters are skipped"
         return 0; }

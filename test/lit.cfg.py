@@ -50,7 +50,7 @@ python = os.environ.get("ES_PYTHON", "python3")
 config.substitutions.append(("%python", python))
 config.environment["PYTHONPATH"] = os.path.join(config.es_source_root, "python")
 config.environment["ES_OPT"] = os.path.join(config.es_build_root, "bin", "es-opt")
-for package in ("jax", "torch"):
+for package in ("jax", "torch", "transformers"):
     probe = f"import importlib.util as u, sys; sys.exit(u.find_spec('{package}') is None)"
     if subprocess.run([python, "-c", probe], check=False).returncode == 0:
         config.available_features.add(package)

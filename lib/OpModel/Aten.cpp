@@ -130,7 +130,7 @@ static const FamilyTable &getTable() {
        "alpha_dropout argsort avg_pool2d_backward batch_norm bernoulli "
        "binary_cross_entropy binary_cross_entropy_with_logits bincount "
        "bucketize cdist channel_shuffle cholesky cosine_similarity "
-       "cross_entropy_loss ctc_loss cummax cummin cumprod cumsum cross det "
+       "cross_entropy_loss ctc_loss cummax cummin cumprod cumsum cross det diff "
        "diag diag_embed dropout embedding embedding_bag "
        "embedding_dense_backward fft_fft fft_fft2 fft_fftn fft_ifft "
        "fft_ifft2 fft_irfft fft_rfft fft_rfft2 gather glu grid_sampler "

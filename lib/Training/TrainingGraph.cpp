@@ -14,7 +14,6 @@
 #include "TrainingStep.h"
 
 #include "es/OpModel/Derivatives.h"
-#include "es/OpModel/RoleFacts.h"
 
 #include "mlir/IR/SymbolTable.h"
 
@@ -78,31 +77,6 @@ LogicalResult TrainingStep::cloneModel(StringRef suffix) {
   return success();
 }
 
-/// PyTorch, op by op, computes the cross entropy of class labels by two
-/// operators, each with a gradient of its own.
-static bool splitCrossEntropy(Operation *op) {
-  if (op->getName().getStringRef() != "torch.aten.cross_entropy_loss" ||
-      op->getNumResults() != 1 || op->getNumOperands() < 2)
-    return false;
-  ShapedType labels = getCarriedShape(op->getOperand(1).getType());
-  SmallVector<Type, 2> forms = getTrainingResults(op);
-  if (forms.size() != 2 || !labels || !labels.getElementType().isInteger())
-    return false;
-  OpBuilder builder(op);
-  OperationState softmax(op->getLoc(), "torch.aten.log_softmax.int");
-  softmax.addOperands(op->getOperand(0));
-  softmax.addTypes(forms[0]);
-  softmax.addAttribute("dim", builder.getI64IntegerAttr(labels.getRank() > 0));
-  OperationState loss(op->getLoc(), "torch.aten.nll_loss_forward");
-  loss.addOperands(builder.create(softmax)->getResult(0));
-  loss.addOperands(op->getOperands().drop_front());
-  loss.addTypes({op->getResult(0).getType(), forms[1]});
-  loss.addAttributes(op->getAttrs());
-  op->getResult(0).replaceAllUsesWith(builder.create(loss)->getResult(0));
-  op->erase();
-  return true;
-}
-
 /// Ops that return more where a gradient is wanted do so here.
 void TrainingStep::takeTrainingForms() {
   SmallVector<Operation *> ops;
@@ -111,8 +85,10 @@ void TrainingStep::takeTrainingForms() {
       ops.push_back(op);
   });
   for (Operation *op : ops) {
-    if (options.eager && splitCrossEntropy(op))
+    if (options.eager && isCrossEntropyOfClasses(op)) {
+      splitCrossEntropy(op);
       continue;
+    }
     OpBuilder here(op);
     OperationState state(op->getLoc(), op->getName());
     state.addOperands(op->getOperands());
@@ -307,11 +283,14 @@ FailureOr<TrainingGraph> TrainingStep::build(bool keepsAll) {
     values[parameter.value] = builder.getStringAttr(parameter.info->name);
   ReverseSweep sweep(builder, options, values, resident);
   sweep.findActive(body());
+  Operation *last = body().getTerminator()->getPrevNode();
   FailureOr<Value> loss =
       createLoss([&](Value value) { return sweep.isActive(value); });
   if (failed(loss))
     return fail();
-  if (auto op = loss->getDefiningOp<LossOp>())
+  // What computes an assumed loss stands behind the model's ops.
+  for (Operation *op = last ? last->getNextNode() : &body().front();
+       op != body().getTerminator(); op = op->getNextNode())
     sweep.findActive(op);
   if (!keepsAll)
     sweep.chooseSaved(body());

@@ -14,6 +14,11 @@
 
 namespace mlir::es {
 
+/// PyTorch, op by op, computes this by two operators.
+bool isCrossEntropyOfClasses(Operation *op);
+/// The op as those operators, which is what the eager memory model counts.
+void splitCrossEntropy(Operation *op);
+
 /// Builds one training step: the model's copy (TrainingGraph.cpp), its loss
 /// (Losses.cpp), the gradients (ReverseSweep.cpp), the updates (Updates.cpp).
 class TrainingStep {

@@ -154,6 +154,8 @@ class _Printer:
 
     def shares_storage(self, node: Any) -> Optional[bool]:
         """Whether the result is memory of the first operand, if known."""
+        if "dropout" in str(node.target) and node.args[2:3] == (False,):
+            return True  # without training the input itself, which tracing hides
         result = node.meta.get("val")
         first = node.args[0] if node.args else None
         source = first.meta.get("val") if self.is_node(first) else None

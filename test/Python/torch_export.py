@@ -32,6 +32,61 @@ class FromTorchTest(unittest.TestCase):
         options.setdefault("memory_model", "eager")
         return es_opt.report(text, **options).function.inference
 
+    def test_tied(self):
+        class Tied(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embed = nn.Embedding(50, 16)
+                self.head = nn.Linear(16, 50, bias=False)
+                self.head.weight = self.embed.weight
+
+            def forward(self, ids):
+                return self.head(self.embed(ids))
+
+        ids = torch.zeros(4, 8, dtype=torch.int64)
+        text = es_opt.from_torch(Tied(), (ids,))
+        self.assertIn('#es.param<trainable "embed.weight">', text)
+        self.assertNotIn("head.weight", text)
+        report = es_opt.report(text, graphs="inference,backprop", loss="xent")
+        # 50 x 16 elements, once, and read: a gradient of both uses reaches it.
+        self.assertEqual(report.function.parameters.elements, 800)
+        self.assertFalse(any("no gradient" in note for note in report.function.graphs[1].notes))
+        for name in ("embed", "head"):
+            frozen = es_opt.from_torch(Tied(), (ids,), frozen=name)
+            self.assertIn('#es.param<frozen "embed.weight">', frozen)
+
+    def test_dropout_without_training_is_its_input(self):
+        class Dropped(nn.Module):
+            def forward(self, x):
+                return torch.relu(nn.functional.dropout(torch.relu(x), 0.5, self.training))
+
+        x = torch.zeros(64, 64)
+        text = es_opt.from_torch(Dropped().eval(), (x,))
+        # Two relus of 64 x 64 f32: the second reads the first.
+        self.assertEqual(self.graph(text).peak_bytes, 3 * 64 * 64 * 4)
+
+    def test_cross_entropy(self):
+        class Loss(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = nn.Linear(16, 1000, bias=False)
+
+            def forward(self, x, labels):
+                return nn.functional.cross_entropy(self.head(x), labels)
+
+        x, labels = torch.zeros(64, 16), torch.zeros(64, dtype=torch.int64)
+        text = es_opt.from_torch(Loss(), (x, labels))
+        report = es_opt.report(text, graphs="backprop", memory_model="eager", optimizer="sgd",
+                               optimizer_impl="loop")  # fmt: skip
+        graph = report.function.graphs[0]
+        self.assertEqual(graph.notes and [n for n in graph.notes if "no known derivative" in n], [])
+        # At the gradient of the softmax: the logarithms of the probabilities, what the
+        # gradient of the negative logarithm made, and the result, 64 x 1000 f32 each, and
+        # the loss and its seed, 4 each: what PyTorch 2.13 allocates.
+        resident = sum(graph.breakdown[role] for role in ("trainable_parameter", "input"))
+        self.assertEqual(graph.peak_bytes - resident, 3 * 64 * 1000 * 4 + 8)
+        self.assertIn("es.vjp", graph.peak_op.name)
+
     def test_roles(self):
         text = es_opt.from_torch(Net(), (IMAGE,))
         self.assertIn('#es.param<trainable "conv.weight">', text)
