@@ -96,8 +96,8 @@
 // IRCOPY: %[[P2:.*]] = es.perturb
 // IRCOPY: stablehlo.dot_general
 // IRCOPY: es.release %[[P1]], %[[P2]]
+// IRCOPY-NEXT: es.release
 // IRCOPY: scf.yield
-// IRCOPY-NEXT: } {es.in_flight = 2 : i64}
 func.func @toy(%x: tensor<4x8xf32>, %W1: tensor<8x16xf32> {es.param = #es.param<trainable "W1">},
                %W2: tensor<16x2xf32> {es.param = #es.param<trainable "W2">}) -> tensor<4x2xf32> {
   %zero = arith.constant 0.0 : f32

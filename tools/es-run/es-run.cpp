@@ -132,9 +132,6 @@ llvm::Expected<RunOptions> Flags::collect(MLIRContext *context) const {
   if (!evolution)
     return evolution.takeError();
   options.evolution = *evolution;
-  if (evolution->inFlight > 1)
-    return fail("--es-in-flight expects 1: es-run runs one member after the "
-                "other");
   RawTrainingOptions raw;
   raw.loss = loss;
   llvm::Expected<TrainingOptions> training = parseTrainingOptions(raw, context);
