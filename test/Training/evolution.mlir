@@ -93,10 +93,12 @@
 // IRCOPY-LABEL: func.func @named.es_step(
 // IRCOPY: scf.for
 // IRCOPY: %[[P1:.*]] = es.perturb
+// IRCOPY: %[[Q1:.*]] = es.perturb
 // IRCOPY: %[[P2:.*]] = es.perturb
+// IRCOPY: %[[Q2:.*]] = es.perturb
 // IRCOPY: stablehlo.dot_general
 // IRCOPY: es.release %[[P1]], %[[P2]]
-// IRCOPY-NEXT: es.release
+// IRCOPY-NEXT: es.release %[[Q1]], %[[Q2]]
 // IRCOPY: scf.yield
 func.func @toy(%x: tensor<4x8xf32>, %W1: tensor<8x16xf32> {es.param = #es.param<trainable "W1">},
                %W2: tensor<16x2xf32> {es.param = #es.param<trainable "W2">}) -> tensor<4x2xf32> {

@@ -8,18 +8,18 @@
 // CHECK-LABEL: @frozen_first.es_step
 // CHECK: scf.for %[[M:[^ ]*]] = %{{.*}} iter_args(%[[F:.*]] =
 // CHECK: %[[M1:.*]] = arith.addi %[[M]]
-// CHECK: %[[H:.*]] = stablehlo.dot_general
+// CHECK: %[[H:.*]] = "stablehlo.dot_general"
 // CHECK: %[[P0:.*]] = es.perturb {{.*}} member(%[[M]])
 // CHECK-NEXT: %[[P1:.*]] = es.perturb {{.*}} member(%[[M1]])
-// CHECK-NEXT: %[[Y0:.*]] = stablehlo.dot_general %[[H]], %[[P0]]
-// CHECK-NEXT: %[[Y1:.*]] = stablehlo.dot_general %[[H]], %[[P1]]
+// CHECK-NEXT: %{{.*}} = "stablehlo.dot_general"(%[[H]], %[[P0]])
+// CHECK-NEXT: %{{.*}} = "stablehlo.dot_general"(%[[H]], %[[P1]])
 // CHECK-NEXT: es.release %[[P0]], %[[P1]]
 // CHECK: %[[F0:.*]] = tensor.insert %{{.*}} into %[[F]][%[[M]]]
 // CHECK: %[[F1:.*]] = tensor.insert %{{.*}} into %[[F0]][%[[M1]]]
 // CHECK: scf.yield %[[F1]]
-// CHECK: stablehlo.dot_general
+// CHECK: "stablehlo.dot_general"
 // CHECK: es.perturb {{.*}} member(%[[LAST:[^)]*]])
-// CHECK: stablehlo.dot_general
+// CHECK: "stablehlo.dot_general"
 // CHECK: %[[ALL:.*]] = tensor.insert %{{.*}}[%[[LAST]]]
 // CHECK: es.shape_fitness {{.*}} %[[ALL]]
 
