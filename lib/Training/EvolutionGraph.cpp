@@ -448,6 +448,8 @@ FailureOr<TrainingGraph> EvolutionStep::build() {
   // What the model returned is no longer wanted.
   body().getTerminator()->setOperands({});
   createLoop(*loss);
+  for (const Parameter &parameter : parameters)
+    foldTransposes(parameter.value);
   if (evolution.placement == PerturbPlacement::InPlace) {
     perturbInPlace();
   } else {

@@ -15,6 +15,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -180,6 +181,57 @@ static bool sinkInto(linalg::GenericOp gather, PerturbOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Transposes
+//===----------------------------------------------------------------------===//
+
+/// Where the loops read the transposed tensor, with what it is a transpose of.
+static AffineMap readThrough(linalg::TransposeOp transpose, AffineMap map) {
+  SmallVector<AffineExpr> results(map.getNumResults());
+  for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
+    results[from] = map.getResult(to);
+  return AffineMap::get(map.getNumDims(), map.getNumSymbols(), results,
+                        map.getContext());
+}
+
+/// Structured ops that read the transposed tensor read the tensor itself, in
+/// the order that they had.
+static void foldTranspose(linalg::TransposeOp transpose) {
+  IRRewriter rewriter(transpose->getContext());
+  for (OpOperand &use :
+       llvm::make_early_inc_range(transpose->getResult(0).getUses())) {
+    auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    unsigned number = use.getOperandNumber();
+    if (!user || !user.isDpsInput(&use) ||
+        isa<linalg::TransposeOp, linalg::BroadcastOp, linalg::ReduceOp>(
+            use.getOwner()))
+      continue;
+    rewriter.setInsertionPoint(user);
+    if (!isa<linalg::GenericOp>(user.getOperation())) {
+      FailureOr<linalg::GenericOp> generic =
+          linalg::generalizeNamedOp(rewriter, user);
+      if (failed(generic))
+        continue;
+      user = *generic;
+    }
+    auto generic = cast<linalg::GenericOp>(user.getOperation());
+    SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+    maps[number] = readThrough(transpose, maps[number]);
+    generic.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    generic->setOperand(number, transpose.getInput());
+  }
+  if (transpose->use_empty())
+    transpose.erase();
+}
+
+void mlir::es::foldTransposes(Value value) {
+  for (Operation *user :
+       llvm::make_early_inc_range(llvm::to_vector(value.getUsers())))
+    if (auto transpose = dyn_cast<linalg::TransposeOp>(user);
+        transpose && transpose.getInput() == value)
+      foldTranspose(transpose);
+}
+
+//===----------------------------------------------------------------------===//
 // Uses
 //===----------------------------------------------------------------------===//
 
@@ -230,6 +282,7 @@ static Value createFor(Operation *user, PerturbOp op, Operation *cast) {
 /// Of `value`, which is `op`'s result or a cast of it.
 static void sinkToUses(PerturbOp op, Value value, Operation *cast,
                        SmallVectorImpl<PerturbOp> &worklist) {
+  foldTransposes(value);
   llvm::MapVector<Operation *, SmallVector<OpOperand *, 1>> uses;
   for (OpOperand &use : value.getUses())
     uses[getReader(use.getOwner())].push_back(&use);

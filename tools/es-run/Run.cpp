@@ -75,10 +75,19 @@ LogicalResult Run::findModel() {
   return success();
 }
 
+/// Models of StableHLO and TOSA, whose exporters know no linalg. Products have
+/// corrections, and slices and gathered rows perturbations of their own, as
+/// linalg.
+static constexpr StringLiteral kToLinalg =
+    "es-stablehlo-to-linalg,func.func(tosa-to-linalg-named,tosa-to-linalg,"
+    "tosa-to-arith,tosa-to-tensor)";
+
 LogicalResult Run::buildStep() {
   module.getContext()
       ->loadDialect<ESDialect, arith::ArithDialect, linalg::LinalgDialect,
                     scf::SCFDialect, tensor::TensorDialect>();
+  if (failed(runPipeline(module, kToLinalg)))
+    return failure();
   inlinePrivateCallees(module);
   ModuleParameters parameters(module);
   FailureOr<Inventory> inventory =
