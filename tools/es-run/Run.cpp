@@ -16,6 +16,7 @@
 #include "Allocator.h"
 #include "Arrays.h"
 
+#include "es/Reference/Noise.h"
 #include "es/Report/MemoryReport.h"
 #include "es/Training/InlineCallees.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -107,7 +108,11 @@ LogicalResult Run::buildStep() {
       return mlir::emitError(argument.getLoc())
              << "'" << storage.name << "' of type " << type
              << " cannot be run: expects a static shape";
-    slots.push_back({storage.name, storage.role, storage.stored,
+    auto param = built->func.getArgAttrOfType<ParamAttr>(
+        argument.getArgNumber(), "es.param");
+    uint32_t id = param ? param.getEffectiveId()
+                        : reference::hashName(storage.name.c_str());
+    slots.push_back({storage.name, id, storage.role, storage.stored,
                      Value64{type, nullptr, 0}});
   }
   if (isReplayed() && failed(buildReplay(built->func)))

@@ -39,6 +39,8 @@ private:
   /// An argument of the step.
   struct Slot {
     std::string name;
+    /// Of its noise.
+    uint32_t id;
     Role role;
     Type stored;
     Value64 value;
