@@ -208,7 +208,7 @@ LogicalResult Run::compile() {
   llvm::raw_string_ostream stream(text);
   module.lookupSymbol(step)->print(stream);
   checkpoint.program = digest(text);
-  program = Program::compile(module, entries);
+  program = Program::compile(module, entries, options.threads);
   return success(program != nullptr);
 }
 

@@ -22,6 +22,8 @@ struct RunOptions {
   ParameterRules rules;
   EvolutionOptions evolution;
   unsigned generations = 100;
+  /// Of the kernels of noise.
+  unsigned threads = 1;
   uint64_t seed = 0;
   /// Folders of arrays, and files; empty for none.
   std::string load, out, save, resume, replay;

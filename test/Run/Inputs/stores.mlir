@@ -118,3 +118,26 @@ func.func @mixed.flat(%a: tensor<37xbf16> {es.param = #es.param<trainable "a">},
   %n = arith.mulf %l, %zero : f32
   return %n : f32
 }
+
+// Loops that may run in parallel, in a model of parameters of more than one tile.
+func.func @parallel(%a: tensor<130x40xf32> {es.param = #es.param<trainable "a">},
+                    %b: tensor<5000xbf16> {es.param = #es.param<trainable "b">}) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c40 = arith.constant 40 : index
+  %c130 = arith.constant 130 : index
+  %zero = arith.constant 0.0 : f32
+  %s = scf.parallel (%i, %j) = (%c0, %c0) to (%c130, %c40) step (%c1, %c1) init (%zero) -> f32 {
+    %v = tensor.extract %a[%i, %j] : tensor<130x40xf32>
+    %w = tensor.extract %b[%i] : tensor<5000xbf16>
+    %x = arith.extf %w : bf16 to f32
+    %d = arith.subf %v, %x : f32
+    %q = arith.mulf %d, %d : f32
+    scf.reduce(%q : f32) {
+    ^bb0(%l: f32, %r: f32):
+      %t = arith.addf %l, %r : f32
+      scf.reduce.return %t : f32
+    }
+  }
+  return %s : f32
+}
