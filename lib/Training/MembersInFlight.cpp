@@ -164,9 +164,11 @@ static Releases findReleases(FunctionOpInterface step, scf::ForOp loop) {
 namespace {
 class Group {
 public:
+  /// With `arePairs`, members that follow each other are pairs.
   Group(scf::ForOp loop, const MemberDependence &dependence,
-        const Releases &releases)
-      : loop(loop), dependence(dependence), releases(releases) {}
+        const Releases &releases, bool arePairs)
+      : loop(loop), dependence(dependence), releases(releases),
+        arePairs(arePairs) {}
 
   /// Emits `count` members, from `first` on, that continue `fitness`.
   Value emit(OpBuilder &builder, Value first, Value fitness, unsigned count);
@@ -179,11 +181,14 @@ private:
   void release(OpBuilder &builder, Operation &op);
   /// For each value, one or, if it depends on the member, one for each.
   SmallVector<Value> spread(ValueRange values);
+  bool sharesFactors(Operation *op) const;
+  bool readsSharedSign(Operation *op) const;
   void mapSpread(ValueRange values, ValueRange to);
 
   scf::ForOp loop;
   const MemberDependence &dependence;
   const Releases &releases;
+  bool arePairs;
   /// Of each member.
   SmallVector<IRMapping> members;
 };
@@ -215,6 +220,42 @@ void Group::emitOnce(OpBuilder &builder, Operation &op) {
     member.map(op.getResults(), clone->getResults());
 }
 
+//===----------------------------------------------------------------------===//
+// Pairs
+//===----------------------------------------------------------------------===//
+
+/// The second member of a pair has the factors of the first, subtracted.
+bool Group::sharesFactors(Operation *op) const {
+  auto factors = dyn_cast<PerturbFactorsOp>(op);
+  return arePairs && factors && factors.getAntithetic();
+}
+
+/// True for the product with the factor that has the sign.
+bool Group::readsSharedSign(Operation *op) const {
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    auto result = dyn_cast<OpResult>(operand);
+    return result && result.getResultNumber() == 1 &&
+           sharesFactors(result.getOwner());
+  });
+}
+
+/// Subtracts the terms of a sum of products: the bits are those of a factor of
+/// the other sign.
+static void subtractTerms(Operation *product) {
+  Block &body = product->getRegion(0).front();
+  auto sum =
+      cast<arith::AddFOp>(body.getTerminator()->getOperand(0).getDefiningOp());
+  OpBuilder builder(sum);
+  Value difference =
+      arith::SubFOp::create(builder, sum.getLoc(), sum.getLhs(), sum.getRhs());
+  sum.replaceAllUsesWith(difference);
+  sum.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
 void Group::emitRepeated(OpBuilder &builder, Operation &op) {
   Value carried = loop.getRegionIterArgs().front();
   Value yielded = loop.getYieldedValues().front();
@@ -223,7 +264,14 @@ void Group::emitRepeated(OpBuilder &builder, Operation &op) {
     if (i > 0)
       if (Value before = members[i - 1].lookupOrNull(yielded))
         member.map(carried, before);
-    builder.clone(op, member);
+    if (i % 2 && sharesFactors(&op)) {
+      for (Value factor : op.getResults())
+        member.map(factor, members[i - 1].lookup(factor));
+      continue;
+    }
+    Operation *clone = builder.clone(op, member);
+    if (i % 2 && readsSharedSign(&op))
+      subtractTerms(clone);
   }
 }
 
@@ -265,8 +313,11 @@ void Group::release(OpBuilder &builder, Operation &op) {
     return;
   SmallVector<Value> dependent = llvm::to_vector(llvm::make_filter_range(
       it->second, [&](Value value) { return dependence.isDependent(value); }));
-  if (!dependent.empty())
-    ReleaseOp::create(builder, op.getLoc(), spread(dependent));
+  // What a pair shares is released once.
+  llvm::SetVector<Value> all;
+  all.insert_range(spread(dependent));
+  if (!all.empty())
+    ReleaseOp::create(builder, op.getLoc(), all.getArrayRef());
 }
 
 void Group::emit(OpBuilder &builder, Block &block) {
@@ -313,7 +364,7 @@ void mlir::es::runInFlight(FunctionOpInterface step, scf::ForOp loop,
                                    index(population - rest), index(count),
                                    loop.getInitArgs());
   OpBuilder inside = OpBuilder::atBlockBegin(groups.getBody());
-  Group group(loop, dependence, releases);
+  Group group(loop, dependence, releases, /*arePairs=*/count % 2 == 0);
   Value yielded = group.emit(inside, groups.getInductionVar(),
                              groups.getRegionIterArgs().front(), count);
   scf::YieldOp::create(inside, loc, yielded);
