@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "llvm/Support/Format.h"
 #include <cstring>
 #include <ctime>
@@ -76,18 +77,32 @@ LogicalResult Run::findModel() {
   return success();
 }
 
-/// Models of StableHLO and TOSA, whose exporters know no linalg. Products have
-/// corrections, and slices and gathered rows perturbations of their own, as
-/// linalg.
-static constexpr StringLiteral kToLinalg =
-    "es-stablehlo-to-linalg,func.func(tosa-to-linalg-named,tosa-to-linalg,"
-    "tosa-to-arith,tosa-to-tensor)";
+/// Models of StableHLO and TOSA become linalg, as which products have
+/// corrections, and slices and gathered rows perturbations of their own. TOSA
+/// has no product of matrices but of stacks of them, mostly of one.
+static LogicalResult lowerToLinalg(ModuleOp module) {
+  bool hasTosa =
+      module
+          ->walk([](Operation *op) {
+            return isa_and_nonnull<tosa::TosaDialect>(op->getDialect())
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
+  if (hasTosa && failed(runPipeline(
+                     module, "func.func(tosa-to-linalg-named,tosa-to-linalg,"
+                             "tosa-to-arith,tosa-to-tensor,"
+                             "linalg-generalize-named-ops,"
+                             "linalg-fold-unit-extent-dims),canonicalize")))
+    return failure();
+  return runPipeline(module, "es-stablehlo-to-linalg");
+}
 
 LogicalResult Run::buildStep() {
   module.getContext()
       ->loadDialect<ESDialect, arith::ArithDialect, linalg::LinalgDialect,
                     scf::SCFDialect, tensor::TensorDialect>();
-  if (failed(runPipeline(module, kToLinalg)))
+  if (failed(lowerToLinalg(module)))
     return failure();
   inlinePrivateCallees(module);
   ModuleParameters parameters(module);
