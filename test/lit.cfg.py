@@ -55,6 +55,10 @@ for package in ("jax", "torch", "transformers"):
     if subprocess.run([python, "-c", probe], check=False).returncode == 0:
         config.available_features.add(package)
 
+# LLVM's runtime of OpenMP, which threaded programs load.
+if os.path.exists(os.path.join(config.llvm_tools_dir, "..", "lib", "libomp.so")):
+    config.available_features.add("openmp")
+
 if shutil.which("ptxas"):
     config.available_features.add("ptxas")
 

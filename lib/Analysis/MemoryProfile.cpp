@@ -127,8 +127,7 @@ LogicalResult ModuleProfiler::addTransients(MemoryProfile &profile) {
       }
     }
     if (bytes)
-      profile.transients[point] =
-          llvm::SaturatingMultiply<uint64_t>(bytes, getInFlight(op));
+      profile.transients[point] = bytes;
   }
   return success();
 }
@@ -262,7 +261,7 @@ LogicalResult ModuleProfiler::measure(MemoryProfile &profile) {
   }
   assignTrainingRoles(profile);
   applyRoles(profile);
-  return countInFlight(profile);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

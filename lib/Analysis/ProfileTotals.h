@@ -25,14 +25,6 @@ uint64_t getTemporaryPeak(const MemoryProfile &profile);
 /// Tells gradients and saved activations of a training step from temporaries.
 void assignTrainingRoles(MemoryProfile &profile);
 
-/// Counts what differs between iterations of a loop once for each of them that
-/// runs at the same time (`es.in_flight`). Fails, with a diagnostic, if the sum
-/// has no 64 bits.
-LogicalResult countInFlight(MemoryProfile &profile);
-
-/// Iterations around `op` that run at the same time.
-uint64_t getInFlight(Operation *op);
-
 } // namespace mlir::es
 
 #endif // ES_LIB_ANALYSIS_PROFILETOTALS_H

@@ -30,7 +30,7 @@ uint64_t FunctionBuilder::getLogicalBytes(const MemoryProfile &profile,
     size.leadingDynamic = options.getBatch().value_or(1);
   llvm::Expected<uint64_t> bytes = getStorageBytes(type, size);
   if (bytes)
-    return *bytes * profile.buffers[id].count;
+    return *bytes;
   llvm::consumeError(bytes.takeError());
   return profile.buffers[id].bytes;
 }

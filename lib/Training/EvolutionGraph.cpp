@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The model's copy becomes the body of a loop over the members. The loop says
-// how many of them run at once; as a program it runs them one by one.
+// The model's copy becomes the body of a loop over the members, or over groups
+// of members that run side by side.
 //
 //===----------------------------------------------------------------------===//
 
 #include "es/Training/EvolutionGraph.h"
 #include "LowRankProducts.h"
+#include "MembersInFlight.h"
 #include "TrainingStep.h"
 
 #include "es/OpModel/RoleFacts.h"
@@ -243,10 +244,6 @@ void EvolutionStep::createLoop(Value loss) {
       carried.push_back(asTensor(builder, parameter.value));
   loop = scf::ForOp::create(builder, loc, index(0), index(evolution.population),
                             index(1), carried);
-  if (evolution.inFlight > 1)
-    loop->setAttr(kInFlightAttrName,
-                  builder.getI64IntegerAttr(
-                      std::min(evolution.inFlight, evolution.population)));
   OpBuilder inside = OpBuilder::atBlockEnd(loop.getBody());
   Operation *yield =
       scf::YieldOp::create(inside, loc, loop.getRegionIterArgs());
@@ -452,6 +449,8 @@ FailureOr<TrainingGraph> EvolutionStep::build() {
   // What the model returned is no longer wanted.
   body().getTerminator()->setOperands({});
   createLoop(*loss);
+  for (const Parameter &parameter : parameters)
+    foldTransposes(parameter.value);
   if (evolution.placement == PerturbPlacement::InPlace) {
     perturbInPlace();
   } else {
@@ -463,6 +462,9 @@ FailureOr<TrainingGraph> EvolutionStep::build() {
   }
   storeFitness(*loss);
   update();
+  unsigned together = std::min(evolution.inFlight, evolution.population);
+  if (together > 1)
+    runInFlight(graph.func, loop, evolution.population, together);
   return std::move(graph);
 }
 

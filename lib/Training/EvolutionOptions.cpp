@@ -14,12 +14,12 @@ static llvm::Error makeError(const llvm::Twine &text) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
 }
 
-static llvm::Error parseCount(StringRef flag, StringRef text, unsigned &count) {
-  constexpr unsigned kMost = 1 << 20;
-  if (!text.getAsInteger(10, count) && count >= 1 && count <= kMost)
+static llvm::Error parseCount(StringRef flag, StringRef text, unsigned most,
+                              unsigned &count) {
+  if (!text.getAsInteger(10, count) && count >= 1 && count <= most)
     return llvm::Error::success();
   return makeError("--" + flag + " expects a number from 1 to " +
-                   llvm::Twine(kMost) + ", got '" + text + "'");
+                   llvm::Twine(most) + ", got '" + text + "'");
 }
 
 static llvm::Error parsePositive(StringRef flag, StringRef text,
@@ -80,10 +80,11 @@ llvm::Expected<EvolutionOptions>
 mlir::es::parseEvolutionOptions(const RawEvolutionOptions &raw) {
   EvolutionOptions options;
   if (llvm::Error error =
-          parseCount("population", raw.population, options.population))
+          parseCount("population", raw.population, 1 << 20, options.population))
     return std::move(error);
+  // The step has the model that often.
   if (llvm::Error error =
-          parseCount("es-in-flight", raw.esInFlight, options.inFlight))
+          parseCount("es-in-flight", raw.esInFlight, 1 << 10, options.inFlight))
     return std::move(error);
   if (llvm::Error error = parsePositive("es-sigma", raw.esSigma, options.sigma))
     return std::move(error);

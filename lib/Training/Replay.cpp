@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Seed, step and fitness say everything about an update: no model runs.
+// Seed, step and fitness say everything about an update: no model runs. Of a
+// step that perturbs in place, the perturbations stay, as what they leave
+// behind is theirs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,35 +15,49 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::es;
+
+/// Erases what nothing reads, from the end on. Loops over members no longer
+/// carry the fitness, and lose the model.
+static void eraseUnread(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (isOpTriviallyDead(&op) || isa<ReleaseOp>(op)) {
+      op.erase();
+      continue;
+    }
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (!loop)
+      continue;
+    Operation *yield = loop.getBody()->getTerminator();
+    for (auto [i, result] : llvm::enumerate(loop.getResults()))
+      if (result.use_empty())
+        yield->setOperand(i, loop.getRegionIterArg(i));
+    eraseUnread(*loop.getBody());
+  }
+}
 
 FailureOr<FunctionOpInterface> mlir::es::buildReplay(FunctionOpInterface step) {
   Operation *clone = step->clone();
   auto func = cast<FunctionOpInterface>(clone);
   SymbolTable::setSymbolName(clone, (step.getName() + ".replay").str());
   step->getBlock()->getOperations().insertAfter(step->getIterator(), clone);
-  auto fail = [&]() -> FailureOr<FunctionOpInterface> {
-    func->erase();
-    return step->emitError("expects a step of Evolution Strategies that only "
-                           "the update changes parameters in");
-  };
   Block &body = func.getFunctionBody().front();
-  auto shapes = body.getOps<ShapeFitnessOp>();
-  if (shapes.empty())
-    return fail();
-  ShapeFitnessOp shape = *shapes.begin();
-  auto loop = shape.getFitness().getDefiningOp<scf::ForOp>();
   Operation *terminator = body.getTerminator();
-  if (!loop || loop->getNumResults() != 1 ||
-      terminator->getOperands().back() != shape.getFitness())
-    return fail();
-  (void)func.insertArgument(func.getNumArguments(), loop.getResultTypes()[0],
-                            {}, loop.getLoc());
-  loop.getResult(0).replaceAllUsesWith(func.getArguments().back());
+  auto shapes = body.getOps<ShapeFitnessOp>();
+  if (shapes.empty() ||
+      terminator->getOperands().back() != (*shapes.begin()).getFitness()) {
+    func->erase();
+    return step->emitError("expects a step of Evolution Strategies");
+  }
+  Value fitness = (*shapes.begin()).getFitness();
   terminator->eraseOperand(terminator->getNumOperands() - 1);
-  loop.erase();
+  (void)func.insertArgument(func.getNumArguments(), fitness.getType(), {},
+                            fitness.getLoc());
+  fitness.replaceAllUsesWith(func.getArguments().back());
+  eraseUnread(body);
   func.setType(func.cloneTypeWith(body.getArgumentTypes(),
                                   terminator->getOperandTypes()));
   return func;

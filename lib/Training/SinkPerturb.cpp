@@ -15,6 +15,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -34,21 +35,24 @@ static Value createEmptyLike(OpBuilder &builder, Value like) {
                                  getElementTypeOrSelf(like.getType()));
 }
 
-/// The same noise on a part of the parameter.
+/// The same noise on another tensor, with this rank if that is a matrix.
 static PerturbOp createOn(OpBuilder &builder, PerturbOp op, Value part,
-                          Value destination, Value at, Value rows) {
+                          Value destination, Value at, Value rows,
+                          uint64_t rank) {
   return PerturbOp::create(builder, op.getLoc(), op.getNoise(), part,
                            op.getParam(), destination, op.getKey(),
-                           op.getMember(), at, rows, op.getSigma(),
-                           op.getRank(), op.getAntithetic(), op.getUndo());
+                           op.getMember(), at, rows, op.getSigma(), rank,
+                           op.getAntithetic(), op.getUndo());
 }
 
 /// Low-rank noise is that of a matrix, scales of an axis are those of the
 /// whole.
 static bool isSameInParts(PerturbOp op) {
   Type stored = op.getParam().getStored();
-  return op.getRank() == 0 && (!isa_and_nonnull<quant::QuantizedType>(stored) ||
-                               isa<quant::UniformQuantizedType>(stored));
+  bool isMatrix = cast<ShapedType>(op.getParameter().getType()).getRank() == 2;
+  return !(isMatrix && op.getRank()) &&
+         (!isa_and_nonnull<quant::QuantizedType>(stored) ||
+          isa<quant::UniformQuantizedType>(stored));
 }
 
 //===----------------------------------------------------------------------===//
@@ -105,7 +109,7 @@ static bool sinkInto(tensor::ExtractSliceOp slice, PerturbOp op,
   slice.getSourceMutable().set(op.getParameter());
   PerturbOp sunk =
       createOn(builder, op, slice.getResult(),
-               createEmptyLike(builder, slice.getResult()), start, Value());
+               createEmptyLike(builder, slice.getResult()), start, Value(), 0);
   slice.getResult().replaceUsesWithIf(sunk.getPerturbed(), [&](OpOperand &use) {
     return use.getOwner() != sunk && !isa<tensor::DimOp>(use.getOwner());
   });
@@ -172,11 +176,66 @@ static bool sinkInto(linalg::GenericOp gather, PerturbOp op) {
       extract.getTensorMutable().set(op.getParameter());
   });
   Value gathered = gather->getResult(0);
-  PerturbOp sunk = createOn(builder, op, gathered, gathered, Value(), rows);
+  PerturbOp sunk = createOn(builder, op, gathered, gathered, Value(), rows, 0);
   gathered.replaceUsesWithIf(sunk.getPerturbed(), [&](OpOperand &use) {
     return use.getOwner() != sunk && !isa<tensor::DimOp>(use.getOwner());
   });
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Transposes
+//===----------------------------------------------------------------------===//
+
+/// Where the loops read the transposed tensor, with what it is a transpose of.
+static AffineMap readThrough(linalg::TransposeOp transpose, AffineMap map) {
+  SmallVector<AffineExpr> results(map.getNumResults());
+  for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
+    results[from] = map.getResult(to);
+  return AffineMap::get(map.getNumDims(), map.getNumSymbols(), results,
+                        map.getContext());
+}
+
+/// An op that reads its operand elsewhere, in the order that it had.
+static void readThrough(linalg::TransposeOp transpose, linalg::LinalgOp user) {
+  if (!user || isa<linalg::TransposeOp, linalg::BroadcastOp, linalg::ReduceOp>(
+                   user.getOperation()))
+    return;
+  Value transposed = transpose->getResult(0);
+  if (llvm::is_contained(user.getDpsInits(), transposed))
+    return;
+  IRRewriter rewriter(user);
+  FailureOr<linalg::GenericOp> generic =
+      isa<linalg::GenericOp>(user.getOperation())
+          ? cast<linalg::GenericOp>(user.getOperation())
+          : linalg::generalizeNamedOp(rewriter, user);
+  if (failed(generic))
+    return;
+  SmallVector<AffineMap> maps = generic->getIndexingMapsArray();
+  for (OpOperand *input : generic->getDpsInputOperands()) {
+    if (input->get() != transposed)
+      continue;
+    unsigned number = input->getOperandNumber();
+    maps[number] = readThrough(transpose, maps[number]);
+    input->set(transpose.getInput());
+  }
+  generic->setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+}
+
+void mlir::es::foldTransposes(Value value) {
+  SmallVector<linalg::TransposeOp> transposes;
+  for (Operation *user : value.getUsers())
+    if (auto transpose = dyn_cast<linalg::TransposeOp>(user);
+        transpose && transpose.getInput() == value)
+      transposes.push_back(transpose);
+  for (linalg::TransposeOp transpose : transposes) {
+    llvm::SetVector<Operation *> users(transpose->user_begin(),
+                                       transpose->user_end());
+    for (Operation *user : users)
+      readThrough(transpose, dyn_cast<linalg::LinalgOp>(user));
+    if (transpose->use_empty())
+      transpose.erase();
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -219,7 +278,7 @@ static Value createFor(Operation *user, PerturbOp op, Operation *cast) {
   OpBuilder builder(user);
   PerturbOp own = createOn(builder, op, op.getParameter(),
                            createEmptyLike(builder, op.getParameter()),
-                           op.getAt(), op.getRows());
+                           op.getAt(), op.getRows(), op.getRank());
   if (!cast)
     return own.getPerturbed();
   IRMapping mapping;
@@ -230,6 +289,7 @@ static Value createFor(Operation *user, PerturbOp op, Operation *cast) {
 /// Of `value`, which is `op`'s result or a cast of it.
 static void sinkToUses(PerturbOp op, Value value, Operation *cast,
                        SmallVectorImpl<PerturbOp> &worklist) {
+  foldTransposes(value);
   llvm::MapVector<Operation *, SmallVector<OpOperand *, 1>> uses;
   for (OpOperand &use : value.getUses())
     uses[getReader(use.getOwner())].push_back(&use);

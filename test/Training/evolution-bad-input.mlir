@@ -7,7 +7,7 @@
 // RUN: not es-opt --es-build-es-step=es-perturb=lazy %s 2>&1 | FileCheck %s --check-prefix=MODE
 // MODE: es-build-es-step: --es-perturb expects {{.*}}, got 'lazy'
 // RUN: not es-opt --memory-report --es-in-flight=0 %s 2>&1 | FileCheck %s --check-prefix=FLIGHT
-// FLIGHT: error: --es-in-flight expects a number from 1 to 1048576, got '0'
+// FLIGHT: error: --es-in-flight expects a number from 1 to 1024, got '0'
 // RUN: not es-opt --memory-report --es-optimizer=lion %s 2>&1 | FileCheck %s --check-prefix=RULE
 // RULE: error: --es-optimizer expects sgd, momentum, adam or adamw, got 'lion'
 // RUN: not es-opt --memory-report --es-sampling=mirrored %s 2>&1 | FileCheck %s --check-prefix=SAMPLING

@@ -12,6 +12,7 @@
 // RUN: es-opt --memory-report=json --graphs=es --entry=@toy --loss=sum --population=4 --es-perturb=low-rank %s | FileCheck %s --check-prefix=LOWRANK
 // RUN: es-opt --memory-report=json --graphs=es --entry=@named --loss=sum --population=4 --es-perturb=low-rank %s | FileCheck %s --check-prefix=WHOLE
 // RUN: es-opt --memory-report=json --graphs=es --entry=@toy --loss=sum --population=4 --es-perturb=low-rank --es-rank=3 %s | FileCheck %s --check-prefix=RANK3
+// RUN: es-opt --memory-report=json --graphs=es --entry=@toy --loss=sum --population=4 --es-perturb=low-rank --es-in-flight=2 %s | FileCheck %s --check-prefix=PAIR
 // RUN: es-opt --es-build-es-step='entry=toy loss=sum population=4' %s | FileCheck %s --check-prefix=IR
 // RUN: es-opt --es-build-es-step='entry=named loss=sum population=4 es-perturb=copy es-in-flight=2' %s | FileCheck %s --check-prefix=IRCOPY
 
@@ -43,6 +44,10 @@
 // Of rank 3, at the first product z 256, 3*96 = 288 and 3*16 = 48: 784 + 592 = 1376.
 // RANK3: "peak_bytes": 1376
 // RANK3: "perturbation": 288
+// A pair has one set of factors: at the second product 72 and twice 256 + 16 + 32:
+// 784 + 72 + 608 = 1464.
+// PAIR: "peak_bytes": 1464
+// PAIR: "perturbation": 72
 // A product that is known by name only has no correction: as sunk.
 // WHOLE: "peak_bytes": 1552
 // WHOLE: not only read by products, and so perturbed as a whole: W1, W2
@@ -93,11 +98,13 @@
 // IRCOPY-LABEL: func.func @named.es_step(
 // IRCOPY: scf.for
 // IRCOPY: %[[P1:.*]] = es.perturb
+// IRCOPY: %[[Q1:.*]] = es.perturb
 // IRCOPY: %[[P2:.*]] = es.perturb
+// IRCOPY: %[[Q2:.*]] = es.perturb
 // IRCOPY: stablehlo.dot_general
 // IRCOPY: es.release %[[P1]], %[[P2]]
+// IRCOPY-NEXT: es.release %[[Q1]], %[[Q2]]
 // IRCOPY: scf.yield
-// IRCOPY-NEXT: } {es.in_flight = 2 : i64}
 func.func @toy(%x: tensor<4x8xf32>, %W1: tensor<8x16xf32> {es.param = #es.param<trainable "W1">},
                %W2: tensor<16x2xf32> {es.param = #es.param<trainable "W2">}) -> tensor<4x2xf32> {
   %zero = arith.constant 0.0 : f32

@@ -79,3 +79,43 @@ func.func @rows(%w: tensor<100x3xf32>, %ids: tensor<5xi32>, %key: i64, %m: index
   } -> tensor<5x3xf32>
   return %y : tensor<5x3xf32>
 }
+
+// A transpose is read through: no transposed copy, and one perturbed tensor.
+// CHECK-LABEL: @transposed
+// CHECK-SAME: %[[W:[^:]*]]: tensor<3x4xf32>
+// CHECK-NOT: linalg.transpose
+// CHECK: %[[P:.*]] = es.perturb normal16 %[[W]]
+// CHECK-NEXT: linalg.generic {{.*}} ins(%{{.*}}, %[[P]] : tensor<5x4xf32>, tensor<3x4xf32>)
+func.func @transposed(%w: tensor<3x4xf32>, %x: tensor<5x4xf32>, %y: tensor<5x3xf32>, %key: i64, %m: index) -> tensor<5x3xf32> {
+  %e = tensor.empty() : tensor<3x4xf32>
+  %p = es.perturb normal16 %w <trainable "w"> into %e key(%key) member(%m) : tensor<3x4xf32> into tensor<3x4xf32>
+  %t = tensor.empty() : tensor<4x3xf32>
+  %q = linalg.transpose ins(%p : tensor<3x4xf32>) outs(%t : tensor<4x3xf32>) permutation = [1, 0]
+  %z = linalg.matmul ins(%x, %q : tensor<5x4xf32>, tensor<4x3xf32>) outs(%y : tensor<5x3xf32>) -> tensor<5x3xf32>
+  return %z : tensor<5x3xf32>
+}
+
+// What is no structured op needs the transposed tensor.
+// CHECK-LABEL: @no_structured_reader
+// CHECK: es.perturb
+// CHECK-NEXT: linalg.transpose
+func.func @no_structured_reader(%w: tensor<3x4xf32>, %key: i64, %m: index) -> tensor<4x3xf32> {
+  %e = tensor.empty() : tensor<3x4xf32>
+  %p = es.perturb normal16 %w <trainable "w"> into %e key(%key) member(%m) : tensor<3x4xf32> into tensor<3x4xf32>
+  %t = tensor.empty() : tensor<4x3xf32>
+  %q = linalg.transpose ins(%p : tensor<3x4xf32>) outs(%t : tensor<4x3xf32>) permutation = [1, 0]
+  return %q : tensor<4x3xf32>
+}
+
+// Of a tensor that is no matrix the noise is full whatever the rank says.
+// CHECK-LABEL: @slice_of_a_stack
+// CHECK: tensor.extract_slice
+// CHECK: es.perturb {{.*}} at(
+// CHECK-NOT: rank
+// CHECK: return
+func.func @slice_of_a_stack(%w: tensor<5x4x3xf32>, %key: i64, %m: index) -> tensor<4x3xf32> {
+  %e = tensor.empty() : tensor<5x4x3xf32>
+  %p = es.perturb normal16 %w <trainable "w"> into %e key(%key) member(%m) {rank = 1} : tensor<5x4x3xf32> into tensor<5x4x3xf32>
+  %s = tensor.extract_slice %p[2, 0, 0] [1, 4, 3] [1, 1, 1] : tensor<5x4x3xf32> to tensor<4x3xf32>
+  return %s : tensor<4x3xf32>
+}

@@ -23,8 +23,13 @@
 using namespace mlir;
 using namespace mlir::es;
 
+#ifndef ES_OPENMP_LIBRARY
+#define ES_OPENMP_LIBRARY ""
+#endif
+
+/// Behind the kernels.
 static constexpr StringLiteral kLowering =
-    "convert-es-to-vector,es-order-loops,convert-linalg-to-loops,canonicalize,"
+    "es-order-loops,convert-linalg-to-loops,canonicalize,"
     "cse,"
     "loop-invariant-code-motion,convert-vector-to-scf,"
     "expand-strided-metadata,lower-affine,convert-scf-to-cf,"
@@ -32,7 +37,7 @@ static constexpr StringLiteral kLowering =
     "convert-arith-to-llvm,convert-index-to-llvm,"
     "finalize-memref-to-llvm{use-generic-functions=true "
     "use-aligned-alloc=true},convert-func-to-llvm,convert-cf-to-llvm,"
-    "convert-vector-to-llvm,reconcile-unrealized-casts";
+    "convert-vector-to-llvm,convert-openmp-to-llvm,reconcile-unrealized-casts";
 
 //===----------------------------------------------------------------------===//
 // A program that stops itself
@@ -76,7 +81,7 @@ void Program::describe(ModuleOp module, StringRef name) {
 }
 
 static llvm::Expected<std::unique_ptr<ExecutionEngine>>
-createEngine(ModuleOp module) {
+createEngine(ModuleOp module, unsigned threads) {
   auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
   if (!builder)
     return builder.takeError();
@@ -88,19 +93,28 @@ createEngine(ModuleOp module) {
   ExecutionEngineOptions options;
   options.transformer = optimize;
   options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Aggressive;
+  // The runtime of the threads.
+  StringRef libraries[] = {ES_OPENMP_LIBRARY};
+  if (threads > 1)
+    options.sharedLibPaths = libraries;
   return ExecutionEngine::create(module, options, std::move(*machine));
 }
 
+bool Program::hasThreads() { return !StringRef(ES_OPENMP_LIBRARY).empty(); }
+
 std::unique_ptr<Program> Program::compile(ModuleOp module,
-                                          ArrayRef<std::string> functions) {
+                                          ArrayRef<std::string> functions,
+                                          unsigned threads) {
   auto program = std::make_unique<Program>();
   if (failed(runPipeline(module, "es-bufferize")))
     return nullptr;
   for (const std::string &name : functions)
     program->describe(module, name);
-  if (failed(runPipeline(module, kLowering)))
+  std::string kernels =
+      "convert-es-to-vector{es-threads=" + std::to_string(threads) + "},";
+  if (failed(runPipeline(module, kernels + kLowering.str())))
     return nullptr;
-  auto engine = createEngine(module);
+  auto engine = createEngine(module, threads);
   if (!engine) {
     module.emitError() << "cannot be compiled: "
                        << llvm::toString(engine.takeError());

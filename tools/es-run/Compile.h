@@ -29,8 +29,10 @@ struct Value64 {
 class Program {
 public:
   /// Bufferizes and lowers `module`. Null, with a diagnostic, if that fails.
-  static std::unique_ptr<Program> compile(ModuleOp module,
-                                          ArrayRef<std::string> functions);
+  static std::unique_ptr<Program>
+  compile(ModuleOp module, ArrayRef<std::string> functions, unsigned threads);
+  /// True if the kernels can run in more than one thread.
+  static bool hasThreads();
 
   /// Calls a function. Tensors among the results are copies of their own in the
   /// allocator's memory, or the memory of the argument that was written.

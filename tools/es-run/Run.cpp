@@ -16,6 +16,7 @@
 #include "Allocator.h"
 #include "Arrays.h"
 
+#include "es/Reference/Noise.h"
 #include "es/Report/MemoryReport.h"
 #include "es/Training/InlineCallees.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,6 +24,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "llvm/Support/Format.h"
 #include <cstring>
 #include <ctime>
@@ -75,10 +77,33 @@ LogicalResult Run::findModel() {
   return success();
 }
 
+/// Models of StableHLO and TOSA become linalg, as which products have
+/// corrections, and slices and gathered rows perturbations of their own. TOSA
+/// has no product of matrices but of stacks of them, mostly of one.
+static LogicalResult lowerToLinalg(ModuleOp module) {
+  bool hasTosa =
+      module
+          ->walk([](Operation *op) {
+            return isa_and_nonnull<tosa::TosaDialect>(op->getDialect())
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
+  if (hasTosa && failed(runPipeline(
+                     module, "func.func(tosa-to-linalg-named,tosa-to-linalg,"
+                             "tosa-to-arith,tosa-to-tensor,"
+                             "linalg-generalize-named-ops,"
+                             "linalg-fold-unit-extent-dims),canonicalize")))
+    return failure();
+  return runPipeline(module, "es-stablehlo-to-linalg");
+}
+
 LogicalResult Run::buildStep() {
   module.getContext()
       ->loadDialect<ESDialect, arith::ArithDialect, linalg::LinalgDialect,
                     scf::SCFDialect, tensor::TensorDialect>();
+  if (failed(lowerToLinalg(module)))
+    return failure();
   inlinePrivateCallees(module);
   ModuleParameters parameters(module);
   FailureOr<Inventory> inventory =
@@ -98,7 +123,11 @@ LogicalResult Run::buildStep() {
       return mlir::emitError(argument.getLoc())
              << "'" << storage.name << "' of type " << type
              << " cannot be run: expects a static shape";
-    slots.push_back({storage.name, storage.role, storage.stored,
+    auto param = built->func.getArgAttrOfType<ParamAttr>(
+        argument.getArgNumber(), "es.param");
+    uint32_t id = param ? param.getEffectiveId()
+                        : reference::hashName(storage.name.c_str());
+    slots.push_back({storage.name, id, storage.role, storage.stored,
                      Value64{type, nullptr, 0}});
   }
   if (isReplayed() && failed(buildReplay(built->func)))
@@ -194,7 +223,7 @@ LogicalResult Run::compile() {
   llvm::raw_string_ostream stream(text);
   module.lookupSymbol(step)->print(stream);
   checkpoint.program = digest(text);
-  program = Program::compile(module, entries);
+  program = Program::compile(module, entries, options.threads);
   return success(program != nullptr);
 }
 

@@ -22,6 +22,8 @@ struct RunOptions {
   ParameterRules rules;
   EvolutionOptions evolution;
   unsigned generations = 100;
+  /// Of the kernels of noise.
+  unsigned threads = 1;
   uint64_t seed = 0;
   /// Folders of arrays, and files; empty for none.
   std::string load, out, save, resume, replay;
@@ -39,6 +41,8 @@ private:
   /// An argument of the step.
   struct Slot {
     std::string name;
+    /// Of its noise.
+    uint32_t id;
     Role role;
     Type stored;
     Value64 value;

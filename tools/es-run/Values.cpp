@@ -47,9 +47,8 @@ void Run::drawInitial(Slot &slot) {
     // Without a scale, a quarter of the range.
     scale = stored ? scale / stored.getScale() : std::ldexp(0.25, bits - 1);
   }
-  reference::Stream stream{reference::getStepKey(checkpoint.seed, 0),
-                           reference::hashName(slot.name.c_str()), 0,
-                           noise::kInitialise};
+  reference::Stream stream{reference::getStepKey(checkpoint.seed, 0), slot.id,
+                           0, noise::kInitialise};
   double most = std::ldexp(1.0, bits - 1) - 1;
   uint64_t bytes = getElementBytes(element);
   auto *at = static_cast<char *>(slot.value.data);

@@ -56,6 +56,10 @@ struct Flags {
   cl::opt<unsigned> generations{"generations", cl::init(100),
                                 cl::desc("how many there are in the end"),
                                 cl::cat(category)};
+  cl::opt<unsigned> threads{
+      "es-threads", cl::init(1),
+      cl::desc("threads of perturbations and updates; no bit depends on them"),
+      cl::cat(category)};
   cl::opt<uint64_t> seed{"seed", cl::init(0), cl::desc("of all noise"),
                          cl::cat(category)};
   cl::opt<std::string> load{
@@ -97,6 +101,7 @@ llvm::Expected<RunOptions> Flags::collect(MLIRContext *context) const {
   options.entry = StringRef(entry).ltrim('@').str();
   options.generations = generations;
   options.seed = seed;
+  options.threads = threads;
   options.load = load;
   options.out = out;
   options.save = save;
@@ -108,6 +113,11 @@ llvm::Expected<RunOptions> Flags::collect(MLIRContext *context) const {
   auto fail = [](const char *text) {
     return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
   };
+  if (threads < 1 || threads > 1024)
+    return fail("--es-threads expects a number from 1 to 1024");
+  if (threads > 1 && !Program::hasThreads())
+    return fail(
+        "--es-threads expects 1: es-run was built without LLVM's libomp");
   if (!resume.empty() && !replay.empty())
     return fail("--resume and --replay exclude each other");
   if (!replay.empty() && !save.empty())
@@ -132,9 +142,6 @@ llvm::Expected<RunOptions> Flags::collect(MLIRContext *context) const {
   if (!evolution)
     return evolution.takeError();
   options.evolution = *evolution;
-  if (evolution->inFlight > 1)
-    return fail("--es-in-flight expects 1: es-run runs one member after the "
-                "other");
   RawTrainingOptions raw;
   raw.loss = loss;
   llvm::Expected<TrainingOptions> training = parseTrainingOptions(raw, context);

@@ -47,9 +47,6 @@ struct ProfileOptions {
 struct ProfiledBuffer {
   Role role = Role::Temporary;
   uint64_t bytes = 0;
-  /// How many there are, one for each iteration that runs at once; counted in
-  /// `bytes`.
-  uint64_t count = 1;
   LiveSegment hull = {0, 0};
   /// Offset in the arena of the plan.
   uint64_t offset = 0;

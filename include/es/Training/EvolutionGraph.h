@@ -88,6 +88,9 @@ FailureOr<TrainingGraph> buildEvolutionGraph(FunctionOpInterface model,
 /// it, and past slices and gathers, so that only what is read is perturbed.
 void sinkPerturbations(Operation *root);
 
+/// Structured ops that read a `linalg.transpose` of `value` read `value`.
+void foldTransposes(Value value);
+
 /// Of a step, the function `<step>.replay` that updates the parameters from the
 /// fitness of a step that was run before: what is updated, its states, the
 /// fitness, seed and step to what the step returns but for the fitness.

@@ -102,10 +102,16 @@ def BuildESStep : Pass<"es-build-es-step", "::mlir::ModuleOp"> {
     `low-rank`, linalg products with a trained matrix are those with the matrix as
     it is, corrected by `es.perturb_factors`; a matrix that other ops read too is
     perturbed as a whole. One `es.update` follows. A
-    frozen parameter is read by the model and by nothing else. With
-    `es-in-flight=K` the loop says by the attribute `es.in_flight` that K members
-    run at once, which the memory report counts; compiled as it is, the loop runs
-    them one by one.
+    frozen parameter is read by the model and by nothing else.
+
+    With `es-in-flight=K` the loop runs K members in step: an op for each of them,
+    then the next op, and at the end of each what it no longer needs is released for
+    all. What no trained parameter reaches is computed once for the K; loops of the
+    model that all run equally often become one loop. The members that are left
+    when K does not divide the population follow the loop. No bit depends on K.
+    Lower StableHLO first (`es-stablehlo-to-linalg`), and TOSA
+    (`tosa-to-linalg-named`, `tosa-to-linalg`): products have corrections, and
+    slices and gathered rows perturbations of their own, as linalg.
 
     Parameters of 16-bit floats and of integers are rounded stochastically, unless
     `es-rounding` and `es-fixed` say otherwise.
@@ -132,7 +138,8 @@ def SinkPerturb : Pass<"es-sink-perturb"> {
     Each `es.perturb` with memory of its own becomes one for each op that reads it,
     right in front of that op. Of a contiguous `tensor.extract_slice`, the slice is
     perturbed (a layer of a stack), and of a `linalg.generic` that gathers rows,
-    the rows (an embedding). What extended the life of the perturbed tensor,
+    the rows (an embedding). Structured ops read through a `linalg.transpose`. What
+    extended the life of the perturbed tensor,
     `es.release`, lets go of it.
 
     Example:

@@ -44,9 +44,6 @@ constexpr llvm::StringLiteral kOptimizerStateAttrName = "es.optimizer_state";
 /// The attribute of an es.vjp that names the parameter whose gradient it makes.
 constexpr llvm::StringLiteral kGradientOfAttrName = "es.gradient_of";
 
-/// The attribute of a loop that says how many iterations run at once.
-constexpr llvm::StringLiteral kInFlightAttrName = "es.in_flight";
-
 /// What one of `devices` devices keeps of a tensor: rank 1, rounded up.
 RankedTensorType getShardType(RankedTensorType whole, int64_t devices);
 
