@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
     return 1;
   }
 
-  const int64_t side = 4096, lowRankPairs = 64;
+  const int64_t side = 4096, lowRankPairs = 128;
   std::vector<float> matrix(side * side, 0.5f), many(lowRankPairs, 0.25f);
   Memref2 square{matrix.data(), matrix.data(), 0, {side, side}, {side, 1}};
   Memref manyCoefficients{many.data(), many.data(), 0, lowRankPairs, 1};

@@ -195,7 +195,7 @@ void SumEmitter::emitPairs(Value from, Value to) {
   Value coefficients = loadWord(b, pointer, tile.step, kCoefficients);
   if (config.noise == NoiseKind::rademacher && !isExact()) {
     // A sum is read and written once for so many pairs.
-    constexpr unsigned kTogether = 4;
+    constexpr unsigned kTogether = 2;
     Value whole = s.band(s.sub(to, from), s.whole(-int64_t(kTogether), 64));
     Value rest = s.add(from, whole);
     loop(b, from, rest, kTogether,
