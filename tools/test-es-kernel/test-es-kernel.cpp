@@ -34,6 +34,9 @@ int main(int argc, char **argv) {
   llvm::cl::opt<bool, true> all("pairwise", llvm::cl::location(pairwise),
                                 llvm::cl::desc("all pairs of choices"));
   llvm::cl::opt<bool> shaping("shaping", llvm::cl::desc("es.shape_fitness"));
+  llvm::cl::opt<unsigned> statistics(
+      "statistics", llvm::cl::init(0),
+      llvm::cl::desc("of 2 to this many draws of --noise"));
   llvm::cl::opt<unsigned> part("part", llvm::cl::init(0)),
       parts("parts", llvm::cl::init(1));
   std::vector<std::unique_ptr<llvm::cl::opt<std::string, true>>> names;
@@ -73,6 +76,12 @@ int main(int argc, char **argv) {
     std::string error = runShaping(context, count);
     llvm::outs() << "shaping: " << (error.empty() ? "equal" : error) << ", "
                  << count << " runs\n";
+    return error.empty() ? 0 : 1;
+  }
+  if (statistics) {
+    std::string error = runStatistics(context, one.noise, statistics);
+    llvm::outs() << (error.empty() ? "within bounds" : "out of bounds: " + error)
+                 << "\n";
     return error.empty() ? 0 : 1;
   }
   std::vector<Case> cases =
