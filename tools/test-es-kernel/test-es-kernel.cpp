@@ -84,6 +84,7 @@ int main(int argc, char **argv) {
                  << "\n";
     return error.empty() ? 0 : 1;
   }
+  one.normalise();
   std::vector<Case> cases =
       pairwise ? makePairwiseCases() : std::vector<Case>{one};
   bool ok = true;

@@ -82,8 +82,8 @@ static void addTensor(ImplicitLocOpBuilder &b, const Config &config,
 /// The scales of an axis, constants of the module.
 static void addScales(ImplicitLocOpBuilder &b, const Quantum &quantum,
                       unsigned number, WordValues &row) {
-  Value scales = getScales(getModule(b), b, quantum, number);
-  row.push_back({kAxisScales, scales});
+  LLVM::GlobalOp scales = getScales(getModule(b), b, quantum, number);
+  row.push_back({kAxisScales, LLVM::AddressOfOp::create(b, scales)});
   row.push_back({kAxisStride, i64Constant(b, quantum.stride)});
   row.push_back({kAxisSize, i64Constant(b, quantum.scales.size())});
 }

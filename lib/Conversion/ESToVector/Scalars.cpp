@@ -125,20 +125,21 @@ FailureOr<Quantum> mlir::es::kernel::getQuantum(Operation *op, ParamAttr param,
   return quantum;
 }
 
-Value mlir::es::kernel::getScales(Operation *module, ImplicitLocOpBuilder &b,
-                                  const Quantum &quantum, unsigned number) {
+LLVM::GlobalOp mlir::es::kernel::getScales(Operation *module,
+                                           ImplicitLocOpBuilder &b,
+                                           const Quantum &quantum,
+                                           unsigned number) {
+  std::string name = "es_scales" + std::to_string(number);
+  if (Operation *found = SymbolTable::lookupSymbolIn(module, name))
+    return cast<LLVM::GlobalOp>(found);
   auto type =
       RankedTensorType::get({int64_t(quantum.scales.size())}, b.getF32Type());
   OpBuilder::InsertionGuard guard(b);
-  OpBuilder::InsertPoint here = b.saveInsertionPoint();
   b.setInsertionPointToStart(&module->getRegion(0).front());
-  auto global = LLVM::GlobalOp::create(
+  return LLVM::GlobalOp::create(
       b, LLVM::LLVMArrayType::get(b.getF32Type(), quantum.scales.size()),
-      /*isConstant=*/true, LLVM::Linkage::Internal,
-      "es_scales" + std::to_string(number),
+      /*isConstant=*/true, LLVM::Linkage::Internal, name,
       DenseElementsAttr::get(type, ArrayRef<float>(quantum.scales)));
-  b.restoreInsertionPoint(here);
-  return LLVM::AddressOfOp::create(b, global);
 }
 
 std::string mlir::es::kernel::toString(Type type) {

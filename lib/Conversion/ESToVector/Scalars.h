@@ -28,9 +28,9 @@ struct Quantum {
 };
 FailureOr<Quantum> getQuantum(Operation *op, ParamAttr param, ShapedType type);
 
-/// The address of the scales of an axis, a constant `number` of the module.
-Value getScales(Operation *module, ImplicitLocOpBuilder &b,
-                const Quantum &quantum, unsigned number);
+/// The scales of an axis, constant `number` of the module.
+LLVM::GlobalOp getScales(Operation *module, ImplicitLocOpBuilder &b,
+                         const Quantum &quantum, unsigned number);
 
 /// The kernel of a parameter whose states start at `firstState`; its name is
 /// without the number of the update.
