@@ -34,6 +34,7 @@ int main(int argc, char **argv) {
   llvm::cl::opt<bool, true> all("pairwise", llvm::cl::location(pairwise),
                                 llvm::cl::desc("all pairs of choices"));
   llvm::cl::opt<bool> shaping("shaping", llvm::cl::desc("es.shape_fitness"));
+  llvm::cl::opt<bool> bound("bound", llvm::cl::desc("greatest whole sums"));
   llvm::cl::opt<unsigned> statistics(
       "statistics", llvm::cl::init(0),
       llvm::cl::desc("of 2 to this many draws of --noise"));
@@ -76,6 +77,11 @@ int main(int argc, char **argv) {
     std::string error = runShaping(context, count);
     llvm::outs() << "shaping: " << (error.empty() ? "equal" : error) << ", "
                  << count << " runs\n";
+    return error.empty() ? 0 : 1;
+  }
+  if (bound) {
+    std::string error = runBound(context);
+    llvm::outs() << (error.empty() ? "at the bound: equal" : error) << "\n";
     return error.empty() ? 0 : 1;
   }
   if (statistics) {
