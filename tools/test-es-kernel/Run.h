@@ -42,6 +42,9 @@ std::string runCase(MLIRContext &context, const Case &c);
 /// The same for es.shape_fitness with all its choices; counts comparisons.
 std::string runShaping(MLIRContext &context, unsigned &count);
 
+/// What must not change a bit; says what does.
+std::string runProperties(MLIRContext &context);
+
 /// Sums of 32 bits where they are greatest; says what is wrong.
 std::string runBound(MLIRContext &context);
 
