@@ -45,7 +45,6 @@ int main() {
     kernel = std::min(kernel, now() - start);
   }
   double clock = double(additions) / chain;
-  std::printf("%.9g %.9g\n", clock * 1e-9,
-              kernel * clock / double(n * pairs));
+  std::printf("%.9g %.9g\n", clock * 1e-9, kernel * clock / double(n * pairs));
   return 0;
 }
