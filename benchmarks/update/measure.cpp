@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Processor time of this thread, the kernels in turn, the least of many rounds.
+//   measure [rounds] [name rate]...
+// with the G samples/s of loops measured elsewhere, to print ratios.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +17,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
 struct Memref {
@@ -32,6 +37,8 @@ void _mlir_ciface_normal16_f32_two(Memref *, Memref *, int64_t);
 void _mlir_ciface_low_rank_f32_two(Memref2 *, Memref *, int64_t);
 void _mlir_ciface_rademacher_f32_two(Memref *, Memref *, int64_t);
 void _mlir_ciface_normal16_bf16(Memref *, Memref *, int64_t);
+void _mlir_ciface_normal16_bf16_few(Memref *, Memref *, int64_t);
+void _mlir_ciface_normal16_f32_few(Memref *, Memref *, int64_t);
 void _mlir_ciface_normal32_f32(Memref *, Memref *, int64_t);
 void _mlir_ciface_rademacher_f32(Memref *, Memref *, int64_t);
 void HANDWRITTEN_CLANG(float *, int64_t, uint64_t, uint32_t, const float *,
@@ -57,6 +64,7 @@ int main(int argc, char **argv) {
   Memref w{theta.data(), theta.data(), 0, n, 1};
   Memref h{half.data(), half.data(), 0, n, 1};
   Memref m{c.data(), c.data(), 0, pairs, 1};
+  Memref few{c.data(), c.data(), 0, 8, 1};
   // lr / (N sigma) = 0.25 / (32 * 0.5)
   const float alpha = 0.015625f;
 
@@ -71,53 +79,70 @@ int main(int argc, char **argv) {
     return 1;
   }
 
-  const int64_t side = 4096, lowRankPairs = 64;
+  const int64_t side = 4096, lowRankPairs = 128;
   std::vector<float> matrix(side * side, 0.5f), many(lowRankPairs, 0.25f);
   Memref2 square{matrix.data(), matrix.data(), 0, {side, side}, {side, 1}};
   Memref manyCoefficients{many.data(), many.data(), 0, lowRankPairs, 1};
 
-  const char *names[] = {"normal16 f32",   "by hand, clang", "by hand, gcc",
-                         "normal16 bf16",  "normal32 f32",   "rademacher f32",
-                         "low rank, r = 1"};
-  double least[7];
-  for (double &time : least)
-    time = 1e9;
+  struct {
+    const char *name;
+    std::function<void()> run;
+    int64_t samples;
+    double least = 1e9;
+  } kernels[] = {
+      {"normal16 f32", [&] { _mlir_ciface_normal16_f32(&w, &m, key); },
+       n * pairs},
+      {"by hand, clang",
+       [&] {
+         HANDWRITTEN_CLANG(other.data(), n, key, 7, c.data(), pairs, alpha);
+       },
+       n * pairs},
+      {"by hand, gcc",
+       [&] {
+         HANDWRITTEN_GCC(other.data(), n, key, 7, c.data(), pairs, alpha);
+       },
+       n * pairs},
+      {"normal16 bf16", [&] { _mlir_ciface_normal16_bf16(&h, &m, key); },
+       n * pairs},
+      {"bf16, N = 16", [&] { _mlir_ciface_normal16_bf16_few(&h, &few, key); },
+       n * 8},
+      {"f32, N = 16", [&] { _mlir_ciface_normal16_f32_few(&w, &few, key); },
+       n * 8},
+      {"normal32 f32", [&] { _mlir_ciface_normal32_f32(&w, &m, key); },
+       n * pairs},
+      {"rademacher f32", [&] { _mlir_ciface_rademacher_f32(&w, &m, key); },
+       n * pairs},
+      {"low rank, r = 1",
+       [&] { _mlir_ciface_low_rank_f32(&square, &manyCoefficients, key); },
+       side * side * lowRankPairs},
+  };
   for (int round = 0; round < rounds; ++round)
-    for (int i = 0; i < 7; ++i) {
+    for (auto &kernel : kernels) {
       double start = now();
-      switch (i) {
-      case 0:
-        _mlir_ciface_normal16_f32(&w, &m, key);
-        break;
-      case 1:
-        HANDWRITTEN_CLANG(other.data(), n, key, 7, c.data(), pairs, alpha);
-        break;
-      case 2:
-        HANDWRITTEN_GCC(other.data(), n, key, 7, c.data(), pairs, alpha);
-        break;
-      case 3:
-        _mlir_ciface_normal16_bf16(&h, &m, key);
-        break;
-      case 4:
-        _mlir_ciface_normal32_f32(&w, &m, key);
-        break;
-      case 5:
-        _mlir_ciface_rademacher_f32(&w, &m, key);
-        break;
-      case 6:
-        _mlir_ciface_low_rank_f32(&square, &manyCoefficients, key);
-        break;
-      }
-      double time = now() - start;
-      if (time < least[i])
-        least[i] = time;
+      kernel.run();
+      kernel.least = std::min(kernel.least, now() - start);
     }
-  for (int i = 0; i < 7; ++i) {
-    double samples = i == 6 ? side * side * lowRankPairs : n * pairs;
-    std::printf("%-16s %7.2f G samples/s, %6.2f of normal16 f32\n", names[i],
-                samples / least[i] * 1e-9,
-                samples / least[i] / (n * pairs / least[0]));
+  std::map<std::string, double> rates;
+  for (auto &kernel : kernels) {
+    rates[kernel.name] = kernel.samples / kernel.least * 1e-9;
+    std::printf("%-16s %7.2f G samples/s\n", kernel.name, rates[kernel.name]);
   }
+  for (int i = 2; i + 1 < argc; i += 2) {
+    rates[argv[i]] = std::atof(argv[i + 1]);
+    std::printf("%-16s %7.2f G samples/s\n", argv[i], rates[argv[i]]);
+  }
+  rates["the better by hand"] =
+      std::max(rates["by hand, clang"], rates["by hand, gcc"]);
+  const char *ratios[][2] = {{"normal16 f32", "the better by hand"},
+                             {"normal16 f32", "PyTorch loop"},
+                             {"normal16 f32", "NumPy loop"},
+                             {"normal16 bf16", "normal16 f32"},
+                             {"bf16, N = 16", "f32, N = 16"},
+                             {"rademacher f32", "normal16 f32"},
+                             {"low rank, r = 1", "normal16 f32"}};
+  for (auto [kernel, of] : ratios)
+    if (rates.count(of))
+      std::printf("%-16s %7.2f of %s\n", kernel, rates[kernel] / rates[of], of);
 
   // Two threads: the time that passes, of both in turns.
   const char *threaded[] = {"normal16 f32", "rademacher f32", "low rank"};

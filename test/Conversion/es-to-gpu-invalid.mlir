@@ -2,10 +2,10 @@
 // RUN: not es-opt --convert-es-to-gpu=block-size=0 %s -split-input-file 2>&1 | FileCheck %s
 // CHECK: error: expects a block of 1 to 1024 threads, got 0
 
-func.func @no_scales_of_axes(%w: memref<4x2xi8>, %key: i64, %m: index) {
-  // expected-error@+1 {{cannot be lowered for a GPU: expects one scale for a parameter, got one for each index of axis 1}}
-  es.perturb normal16 %w <trainable "w", stored = !quant.uniform<i8:f32:1, {0.5, 0.25}>> into %w key(%key) member(%m)
-      : memref<4x2xi8> into memref<4x2xi8>
+func.func @no_scales_of_blocks(%w: memref<4x4xi8>, %key: i64, %m: index) {
+  // expected-error@+1 {{cannot be lowered: parameter "w" has a scale for each block}}
+  es.perturb normal16 %w <trainable "w", stored = !quant.uniform<i8:f32:{0:2, 1:2}, {{0.5, 0.25}, {1.0, 2.0}}>> into %w
+      key(%key) member(%m) : memref<4x4xi8> into memref<4x4xi8>
   return
 }
 

@@ -41,9 +41,6 @@ void Case::normalise() {
     threads = 1;
     tile = 2048;
   }
-  // A kernel of a GPU has one scale.
-  if (path == "gpu")
-    quantum = "tensor";
   if (order == "exact" && noise != "int8")
     noise = "rademacher";
   if (order != "exact")

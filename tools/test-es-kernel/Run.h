@@ -42,6 +42,16 @@ std::string runCase(MLIRContext &context, const Case &c);
 /// The same for es.shape_fitness with all its choices; counts comparisons.
 std::string runShaping(MLIRContext &context, unsigned &count);
 
+/// What must not change a bit; says what does.
+std::string runProperties(MLIRContext &context);
+
+/// Sums of 32 bits where they are greatest; says what is wrong.
+std::string runBound(MLIRContext &context);
+
+/// Statistics of 2^logDraws draws of a noise; names those out of bounds.
+std::string runStatistics(MLIRContext &context, StringRef noise,
+                          unsigned logDraws);
+
 } // namespace mlir::es
 
 #endif // ES_TOOLS_TEST_ES_KERNEL_RUN_H

@@ -34,6 +34,12 @@ int main(int argc, char **argv) {
   llvm::cl::opt<bool, true> all("pairwise", llvm::cl::location(pairwise),
                                 llvm::cl::desc("all pairs of choices"));
   llvm::cl::opt<bool> shaping("shaping", llvm::cl::desc("es.shape_fitness"));
+  llvm::cl::opt<bool> bound("bound", llvm::cl::desc("greatest whole sums"));
+  llvm::cl::opt<bool> properties("properties",
+                                 llvm::cl::desc("what changes no bit"));
+  llvm::cl::opt<unsigned> statistics(
+      "statistics", llvm::cl::init(0),
+      llvm::cl::desc("of 2 to this many draws of --noise"));
   llvm::cl::opt<unsigned> part("part", llvm::cl::init(0)),
       parts("parts", llvm::cl::init(1));
   std::vector<std::unique_ptr<llvm::cl::opt<std::string, true>>> names;
@@ -75,6 +81,24 @@ int main(int argc, char **argv) {
                  << count << " runs\n";
     return error.empty() ? 0 : 1;
   }
+  if (bound) {
+    std::string error = runBound(context);
+    llvm::outs() << (error.empty() ? "at the bound: equal" : error) << "\n";
+    return error.empty() ? 0 : 1;
+  }
+  if (properties) {
+    std::string error = runProperties(context);
+    llvm::outs() << (error.empty() ? "properties hold" : error) << "\n";
+    return error.empty() ? 0 : 1;
+  }
+  if (statistics) {
+    std::string error = runStatistics(context, one.noise, statistics);
+    llvm::outs() << (error.empty() ? "within bounds"
+                                   : "out of bounds: " + error)
+                 << "\n";
+    return error.empty() ? 0 : 1;
+  }
+  one.normalise();
   std::vector<Case> cases =
       pairwise ? makePairwiseCases() : std::vector<Case>{one};
   bool ok = true;

@@ -111,6 +111,40 @@ TEST(Step, bothDirectionsDescend) {
   }
 }
 
+// 2000 updates of 1e-5 from 0.25: c is the sign of the draw, so that every step
+// goes up by lr S = 1e-5. bf16 has steps of 2^-9 above 0.25, and 1e-5 is 0.005
+// of one: to nearest nothing moves. At random a step up has the variance p (1 -
+// p) 2^-18 with p = 1e-5 * 2^9; 2000 of them deviate by 2^-9 sqrt(2000 *
+// 0.0051) = 0.0062, the mean of 16 runs by a quarter of it.
+TEST(Step, bf16SmallSteps) {
+  double mean = 0;
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    uint16_t nearest = toBf16(0.25f), random = nearest;
+    Parameter p;
+    p.id = 1;
+    p.storage = Storage::bf16;
+    p.shape = {1};
+    p.sigma = 1;
+    p.lr = 1e-5;
+    UpdateOptions options;
+    options.noise.noise = Noise::rademacher;
+    options.coefficients.members = 1;
+    for (int step = 0; step < 2000; ++step) {
+      options.noise.key = getStepKey(seed, step);
+      options.coefficients.values = {getNoise(options.noise, p, 0, 0)};
+      p.data = &nearest;
+      p.rounding = Rounding::nearest;
+      update(options, p);
+      p.data = &random;
+      p.rounding = Rounding::stochastic;
+      update(options, p);
+    }
+    EXPECT_EQ(fromBf16(nearest), 0.25f);
+    mean += fromBf16(random) / 16;
+  }
+  EXPECT_NEAR(mean, 0.27, 4 * 0.0062 / 4);
+}
+
 //===----------------------------------------------------------------------===//
 // Integers
 //===----------------------------------------------------------------------===//

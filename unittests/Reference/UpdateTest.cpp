@@ -99,31 +99,44 @@ TEST(Update, exactEqualsFloatWhereNothingRounds) {
   }
 }
 
-// The gradient of f(x) = -|x - a|^2 / 2 at 0 is a. With 2^14 pairs the estimate
-// is within a few standard errors: the terms c_p eps_e have variance about
-// |a|^2.
+// The gradient of f(x) = -|x - a|^2 / 2 at 0 is a; with antithetic pairs the
+// difference of fitness is 2 sigma a.eps, so that the mean of c_p eps_e is a_e
+// times the variance of the noise, 1, or 65122 / 65536 of int8 (squared of low
+// rank). The square of a term has the mean E (a.eps)^2 eps_e^2 <=
+// |a|^2 E eps^4, by Cauchy-Schwarz: E eps^4 is 3 at most, of rank r 9 at most.
 TEST(Update, estimatorIsUnbiasedOnAQuadratic) {
-  const int n = 3, pairs = 1 << 14;
-  std::vector<float> theta(n, 0.0f);
-  Parameter p = makeParameter(theta);
-  p.sigma = 0.1;
-  p.lr = 1;
-  float a[n] = {1, -2, 0.5f};
-  UpdateOptions options = makeOptions({});
-  for (int pair = 0; pair < pairs; ++pair) {
-    double difference = 0;
-    for (int e = 0; e < n; ++e) {
-      double eps = p.sigma * getNoise(options.noise, p, pair, e);
-      difference +=
-          (eps + a[e]) * (eps + a[e]) / 2 - (eps - a[e]) * (eps - a[e]) / 2;
+  const int n = 4, pairs = 1 << 15;
+  for (Noise noise : {Noise::normal16, Noise::normal32, Noise::rademacher,
+                      Noise::int8, Noise::uniform})
+    for (unsigned rank : {0, 1, 2}) {
+      std::vector<float> theta(n, 0.0f);
+      Parameter p = makeParameter(theta);
+      p.shape = {2, 2};
+      p.sigma = 0.1;
+      p.lr = 1;
+      float a[n] = {1, -2, 0.5f, 0.25f};
+      UpdateOptions options = makeOptions({});
+      options.noise.noise = noise;
+      options.noise.rank = rank;
+      for (int pair = 0; pair < pairs; ++pair) {
+        double difference = 0;
+        for (int e = 0; e < n; ++e) {
+          double eps = p.sigma * getNoise(options.noise, p, pair, e);
+          difference +=
+              (eps + a[e]) * (eps + a[e]) / 2 - (eps - a[e]) * (eps - a[e]) / 2;
+        }
+        options.coefficients.values.push_back(float(difference));
+      }
+      options.coefficients.members = 2 * pairs;
+      update(options, p);
+      double norm = std::sqrt(1 + 4 + 0.25 + 0.0625);
+      double variance = noise == Noise::int8 ? 65122.0 / 65536 : 1;
+      if (rank)
+        variance *= variance;
+      double error = std::sqrt(rank ? 9.0 : 3.0) * norm / std::sqrt(pairs);
+      for (int e = 0; e < n; ++e)
+        EXPECT_NEAR(theta[e], a[e] * variance, 5 * error);
     }
-    options.coefficients.values.push_back(float(difference));
-  }
-  options.coefficients.members = 2 * pairs;
-  update(options, p);
-  double norm = std::sqrt(1 + 4 + 0.25);
-  for (int e = 0; e < n; ++e)
-    EXPECT_NEAR(theta[e], a[e], 5 * 1.5 * norm / std::sqrt(double(pairs)));
 }
 
 // m = g / 2, v = g^2 / 4; corrected both are g and g^2: the step is lr * sign.

@@ -76,6 +76,7 @@ struct DeviceEmitter {
   ImplicitLocOpBuilder &b;
   const Config &config;
   UpdateOp op;
+  const DeviceScales &scales;
   gpu::GPUFuncOp func;
   Lanes s = Lanes(b, 1);
   Value threshold = {};
@@ -92,6 +93,7 @@ struct DeviceEmitter {
     return s.load(s.f32(), step(kCoefficients), pair);
   }
   Value getThread();
+  Value getScale(Value element);
   void when(Value condition, llvm::function_ref<void()> body);
   void apply(const RoundKeys &keys, Value element, Value sum);
   SmallVector<Value> addBlock(const StreamValues &stream, Value block,
@@ -110,7 +112,12 @@ struct DeviceAccess final : Access {
   Value rowScalar(RowWord word) override {
     if (word == kStep && emitter.threshold)
       return emitter.threshold;
-    return emitter.row(word);
+    Value value = emitter.row(word);
+    const Config &config = emitter.config;
+    bool scaled = word == (config.kind == Config::Update ? kStep : kScale);
+    if (!config.perAxis || !scaled)
+      return value;
+    return emitter.s.div(value, emitter.getScale(element));
   }
   Value stepScalar(StepWord word) override { return emitter.step(word); }
   Value load(RowWord tensor, Type type) override {
@@ -141,6 +148,17 @@ Value DeviceEmitter::getThread() {
   Value size = number(gpu::BlockDimOp::create(b, gpu::Dimension::x));
   Value thread = number(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   return s.add(s.mul(block, size), thread);
+}
+
+/// Of the element's index along the axis.
+Value DeviceEmitter::getScale(Value element) {
+  const Quantum &quantum = scales.quantum;
+  Value table = LLVM::AddressOfOp::create(
+      b, getScales(getModule(b), b, quantum, scales.number));
+  Value index = arith::RemUIOp::create(
+      b, arith::DivUIOp::create(b, element, s.whole(quantum.stride, 64)),
+      s.whole(quantum.scales.size(), 64));
+  return s.load(s.f32(), table, index);
 }
 
 void DeviceEmitter::when(Value condition, llvm::function_ref<void()> body) {
@@ -294,9 +312,10 @@ unsigned mlir::es::kernel::getElementsOfThread(const Config &config) {
   return std::min(getSamplesPerBlock(config.noise), 32u);
 }
 
-gpu::GPUFuncOp mlir::es::kernel::createDeviceKernel(ImplicitLocOpBuilder &b,
-                                                    const Config &config,
-                                                    UpdateOp op) {
+gpu::GPUFuncOp
+mlir::es::kernel::createDeviceKernel(ImplicitLocOpBuilder &b,
+                                     const Config &config, UpdateOp op,
+                                     const DeviceScales &scales) {
   SmallVector<Type> types;
   for (const Argument &argument : kArguments)
     types.push_back(getArgumentType(b, argument.kind));
@@ -305,7 +324,7 @@ gpu::GPUFuncOp mlir::es::kernel::createDeviceKernel(ImplicitLocOpBuilder &b,
   func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&func.getBody().front());
-  DeviceEmitter{b, config, op, func}.emitThread();
+  DeviceEmitter{b, config, op, scales, func}.emitThread();
   gpu::ReturnOp::create(b);
   useIntrinsics(func);
   return func;

@@ -32,9 +32,16 @@ SmallVector<Value> getLaunchOperands(ImplicitLocOpBuilder &b,
 /// A thread of a kernel works on this many elements, sixteen apart.
 unsigned getElementsOfThread(const Config &config);
 
+/// The scales of an axis, that a kernel is made for; constant `number` of the
+/// kernels' module.
+struct DeviceScales {
+  Quantum quantum;
+  unsigned number = 0;
+};
+
 /// The function of a kernel, in the insertion block; of an update with `op`.
 gpu::GPUFuncOp createDeviceKernel(ImplicitLocOpBuilder &b, const Config &config,
-                                  UpdateOp op);
+                                  UpdateOp op, const DeviceScales &scales);
 
 } // namespace mlir::es::kernel
 

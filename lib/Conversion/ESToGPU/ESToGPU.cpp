@@ -44,28 +44,26 @@ struct ConvertESToGPUPass : es::impl::ConvertESToGPUBase<ConvertESToGPUPass> {
   LogicalResult lower(UpdateOp op);
   LogicalResult lower(PerturbOp op);
   gpu::GPUFuncOp getKernel(ImplicitLocOpBuilder &b, const Config &config,
-                           UpdateOp op);
+                           UpdateOp op, const Quantum &quantum);
   void launch(ImplicitLocOpBuilder &b, const Config &config, UpdateOp op,
-              Value memref, ParamAttr param, LaunchValues &values);
+              const Quantum &quantum, Value memref, ParamAttr param,
+              LaunchValues &values);
 
-  unsigned count = 0;
+  unsigned count = 0, scaleCount = 0;
 };
 } // namespace
 
 static constexpr StringLiteral kModule = "es_kernels";
 
-static LogicalResult checkScale(Operation *op, const Quantum &quantum) {
-  if (!quantum.axis)
-    return success();
-  return op->emitOpError() << "cannot be lowered for a GPU: expects one scale "
-                              "for a parameter, got one for each index of axis "
-                           << *quantum.axis;
-}
-
-/// The kernel of this name, made where it is not there yet.
+/// The kernel of this name, made where it is not there yet. Scales of an axis
+/// are constants on the device, and so in a kernel of their own.
 gpu::GPUFuncOp ConvertESToGPUPass::getKernel(ImplicitLocOpBuilder &b,
-                                             const Config &config,
-                                             UpdateOp op) {
+                                             const Config &base, UpdateOp op,
+                                             const Quantum &quantum) {
+  Config config = base;
+  DeviceScales scales{quantum, scaleCount};
+  if (config.perAxis)
+    config.name += std::to_string(scaleCount++);
   auto module = cast<ModuleOp>(getModule(b));
   OpBuilder::InsertionGuard guard(b);
   auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kModule);
@@ -78,14 +76,15 @@ gpu::GPUFuncOp ConvertESToGPUPass::getKernel(ImplicitLocOpBuilder &b,
   if (auto kernel = kernels.lookupSymbol<gpu::GPUFuncOp>(config.name))
     return kernel;
   b.setInsertionPointToEnd(kernels.getBody());
-  return createDeviceKernel(b, config, op);
+  return createDeviceKernel(b, config, op, scales);
 }
 
 /// Fills in what every kernel reads, and launches one.
 void ConvertESToGPUPass::launch(ImplicitLocOpBuilder &b, const Config &config,
-                                UpdateOp op, Value memref, ParamAttr param,
+                                UpdateOp op, const Quantum &quantum,
+                                Value memref, ParamAttr param,
                                 LaunchValues &values) {
-  gpu::GPUFuncOp kernel = getKernel(b, config, op);
+  gpu::GPUFuncOp kernel = getKernel(b, config, op, quantum);
   Lanes s(b, 1);
   Value elements = getCount(b, memref), threads = elements;
   values.row[kData] = getPointer(b, memref);
@@ -133,7 +132,7 @@ LogicalResult ConvertESToGPUPass::lower(UpdateOp op) {
   for (auto [index, value] : llvm::enumerate(op.getParameters())) {
     FailureOr<Quantum> quantum =
         getQuantum(op, op.getParam(index), cast<ShapedType>(value.getType()));
-    if (failed(quantum) || failed(checkScale(op, *quantum)))
+    if (failed(quantum))
       return failure();
     Config config = makeConfig(op, index, nextState, *quantum);
     config.name = prefix + config.name;
@@ -147,7 +146,7 @@ LogicalResult ConvertESToGPUPass::lower(UpdateOp op) {
     values.step[kKey] = op.getKey();
     values.step[kCoefficients] = coefficients;
     values.step[kPairs] = pairs;
-    launch(b, config, op, value, op.getParam(index), values);
+    launch(b, config, op, *quantum, value, op.getParam(index), values);
     nextState += op.getNumStatesOf(index);
   }
   op.erase();
@@ -162,7 +161,7 @@ LogicalResult ConvertESToGPUPass::lower(PerturbOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   FailureOr<Quantum> quantum = getQuantum(
       op, op.getParam(), cast<ShapedType>(op.getParameter().getType()));
-  if (failed(quantum) || failed(checkScale(op, *quantum)))
+  if (failed(quantum))
     return failure();
   Config config = makeConfig(op, *quantum);
   MemberValues member = getMember(b, op, config, *quantum);
@@ -171,7 +170,8 @@ LogicalResult ConvertESToGPUPass::lower(PerturbOp op) {
   values.row[kScale] = member.scale;
   values.step[kKey] = op.getKey();
   values.step[kPair] = member.pair;
-  launch(b, config, UpdateOp(), op.getParameter(), op.getParam(), values);
+  launch(b, config, UpdateOp(), *quantum, op.getParameter(), op.getParam(),
+         values);
   op.erase();
   return success();
 }

@@ -61,42 +61,31 @@ struct ConvertESToVectorPass
 //===----------------------------------------------------------------------===//
 
 /// The sizes of a matrix.
-static void storeSizes(ImplicitLocOpBuilder &b, Value memref, Value row) {
+static void addSizes(ImplicitLocOpBuilder &b, Value memref, WordValues &row) {
   for (int64_t i = 0; i < 2; ++i)
-    storeWord(b,
-              arith::IndexCastOp::create(b, b.getI64Type(),
-                                         memref::DimOp::create(b, memref, i)),
-              row, i ? kColumns : kRows);
+    row.push_back(
+        {i ? kColumns : kRows,
+         arith::IndexCastOp::create(b, b.getI64Type(),
+                                    memref::DimOp::create(b, memref, i))});
 }
 
 /// The parameter itself.
-static void storeTensor(ImplicitLocOpBuilder &b, const Config &config,
-                        Value memref, ParamAttr param, Value row) {
-  storeWord(b, getPointer(b, memref), row, kData);
-  storeWord(b, getCount(b, memref), row, kCount);
+static void addTensor(ImplicitLocOpBuilder &b, const Config &config,
+                      Value memref, ParamAttr param, WordValues &row) {
+  row.push_back({kData, getPointer(b, memref)});
+  row.push_back({kCount, getCount(b, memref)});
   if (config.rank)
-    storeSizes(b, memref, row);
-  storeWord(b, i64Constant(b, param.getEffectiveId()), row, kId);
+    addSizes(b, memref, row);
+  row.push_back({kId, i64Constant(b, param.getEffectiveId())});
 }
 
 /// The scales of an axis, constants of the module.
-static void storeScales(ImplicitLocOpBuilder &b, const Quantum &quantum,
-                        unsigned number, Value row) {
-  auto type =
-      RankedTensorType::get({int64_t(quantum.scales.size())}, b.getF32Type());
-  OpBuilder::InsertionGuard guard(b);
-  Block::iterator at = b.getInsertionPoint();
-  Block *block = b.getInsertionBlock();
-  b.setInsertionPointToStart(cast<ModuleOp>(getModule(b)).getBody());
-  auto global = LLVM::GlobalOp::create(
-      b, LLVM::LLVMArrayType::get(b.getF32Type(), quantum.scales.size()),
-      /*isConstant=*/true, LLVM::Linkage::Internal,
-      "es_scales" + std::to_string(number),
-      DenseElementsAttr::get(type, ArrayRef<float>(quantum.scales)));
-  b.setInsertionPoint(block, at);
-  storeWord(b, LLVM::AddressOfOp::create(b, global), row, kAxisScales);
-  storeWord(b, i64Constant(b, quantum.stride), row, kAxisStride);
-  storeWord(b, i64Constant(b, quantum.scales.size()), row, kAxisSize);
+static void addScales(ImplicitLocOpBuilder &b, const Quantum &quantum,
+                      unsigned number, WordValues &row) {
+  LLVM::GlobalOp scales = getScales(getModule(b), b, quantum, number);
+  row.push_back({kAxisScales, LLVM::AddressOfOp::create(b, scales)});
+  row.push_back({kAxisStride, i64Constant(b, quantum.stride)});
+  row.push_back({kAxisSize, i64Constant(b, quantum.scales.size())});
 }
 
 void ConvertESToVectorPass::setTile(Config &config) {
@@ -168,18 +157,17 @@ LogicalResult ConvertESToVectorPass::lower(UpdateOp op) {
     Group &group = entry.second;
     Value rows =
         createScratch(b, b.getI64Type(), kRowWords * group.parameters.size());
+    func::FuncOp fill;
     for (auto [place, index] : llvm::enumerate(group.parameters)) {
-      Value row = elementPtr(b, b.getI64Type(), rows,
-                             i64Constant(b, place * kRowWords));
-      storeTensor(b, group.config, op.getParameters()[index],
-                  op.getParam(index), row);
+      WordValues row;
+      addTensor(b, group.config, op.getParameters()[index], op.getParam(index),
+                row);
       for (auto [word, state] : getStatesOf(op, index, states[index]))
-        storeWord(b, getPointer(b, state), row, word);
-      for (auto [word, value] :
-           scalars.getRow(group.config, index, quanta[index]))
-        storeWord(b, value, row, word);
+        row.push_back({word, getPointer(b, state)});
+      row.append(scalars.getRow(group.config, index, quanta[index]));
       if (group.config.perAxis)
-        storeScales(b, quanta[index], scaleCount++, row);
+        addScales(b, quanta[index], scaleCount++, row);
+      fill = callRowFunction(b, group.config, rows, place, row, fill);
     }
     func::CallOp::create(
         b, createKernel(b, group.config),
@@ -337,8 +325,12 @@ LogicalResult ConvertESToVectorPass::lower(PerturbOp op) {
   Perturbation p(b, config, op.getParam(), op.getKey(), op.getMember(),
                  op.getAntithetic());
   p.setScale(op.getUndo() ? -sigma : sigma);
+  WordValues row;
   if (config.perAxis)
-    storeScales(b, *quantum, scaleCount++, p.row);
+    addScales(b, *quantum, scaleCount++, row);
+  if (config.rank)
+    addSizes(b, op.getParameter(), row);
+  storeWords(b, row, p.row);
   Value count = getCount(b, op.getParameter());
   if (Value at = op.getAt()) {
     perturbRange(p, *data, *out,
@@ -349,8 +341,6 @@ LogicalResult ConvertESToVectorPass::lower(PerturbOp op) {
     storeWord(b, *data, p.row, kData);
     storeWord(b, *out, p.row, kOut);
     storeWord(b, count, p.row, kCount);
-    if (config.rank)
-      storeSizes(b, op.getParameter(), p.row);
     call(p);
   }
   op.erase();

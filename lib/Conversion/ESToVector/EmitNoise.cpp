@@ -31,22 +31,26 @@ RoundKeys::RoundKeys(ImplicitLocOpBuilder &b, Value key) {
   }
 }
 
+using State = SmallVector<Value, 4>;
+
 /// The state is kept in i64 lanes whose upper halves are not clean: the product
 /// of two lower halves is one instruction, and only products and the end read
-/// lanes as numbers.
-static SmallVector<Value, 4> emitRounds(const Lanes &q, const RoundKeys &keys,
-                                        SmallVector<Value, 4> c) {
+/// lanes as numbers. A round of all states at a time, so that each is ready
+/// when its turn comes.
+static void emitRounds(const Lanes &q, const RoundKeys &keys,
+                       MutableArrayRef<State> states) {
   Value low = q.whole(0xffffffff, 64);
   Value m0 = q.whole(kPhiloxMultiplier0, 64);
   Value m1 = q.whole(kPhiloxMultiplier1, 64);
   for (unsigned round = 0; round < kPhiloxRounds; ++round) {
-    Value p0 = q.mul(q.band(c[0], low), m0);
-    Value p1 = q.mul(q.band(c[2], low), m1);
     Value k0 = q.splat(keys.first[round]), k1 = q.splat(keys.second[round]);
-    c = {q.bxor(q.bxor(q.shr(p1, 32), c[1]), k0), p1,
-         q.bxor(q.bxor(q.shr(p0, 32), c[3]), k1), p0};
+    for (State &c : states) {
+      Value p0 = q.mul(q.band(c[0], low), m0);
+      Value p1 = q.mul(q.band(c[2], low), m1);
+      c = {q.bxor(q.bxor(q.shr(p1, 32), c[1]), k0), p1,
+           q.bxor(q.bxor(q.shr(p0, 32), c[3]), k1), p0};
+    }
   }
-  return c;
 }
 
 SmallVector<Value, 4> mlir::es::kernel::emitBlocks(const Lanes &l,
@@ -59,13 +63,13 @@ SmallVector<Value, 4> mlir::es::kernel::emitBlocks(const Lanes &l,
   Value blockLow = s.band(block, low);
   Value high = s.bor(s.band(s.shr(block, 32), s.whole(0xffffff, 64)),
                      s.whole(int64_t(stream.purpose) << 24, 64));
-  SmallVector<SmallVector<Value, 4>, 2> parts;
+  SmallVector<State, 2> parts;
   for (unsigned part = 0; part < (split ? 2 : 1); ++part) {
     Value counter = q.add(q.splat(blockLow), q.ramp(part, split ? 2 : 1, 64));
-    parts.push_back(emitRounds(
-        q, stream.keys,
-        {counter, q.splat(high), q.splat(stream.pair), q.splat(stream.id)}));
+    parts.push_back(
+        {counter, q.splat(high), q.splat(stream.pair), q.splat(stream.id)});
   }
+  emitRounds(q, stream.keys, parts);
   SmallVector<Value, 4> words;
   for (unsigned word = 0; word < 4; ++word) {
     if (!split) {
@@ -84,10 +88,9 @@ Value mlir::es::kernel::emitStepKey(ImplicitLocOpBuilder &b, Value seed,
                                     Value step) {
   Lanes s(b, 1);
   Value low = s.whole(0xffffffff, 64);
-  SmallVector<Value, 4> c =
-      emitRounds(s, RoundKeys(b, seed),
-                 {s.band(step, low), s.shr(step, 32), s.whole(kStepKeyTag, 64),
-                  s.whole(1, 64)});
+  State c = {s.band(step, low), s.shr(step, 32), s.whole(kStepKeyTag, 64),
+             s.whole(1, 64)};
+  emitRounds(s, RoundKeys(b, seed), c);
   return s.bor(s.band(c[0], low), s.shl(c[1], 32));
 }
 

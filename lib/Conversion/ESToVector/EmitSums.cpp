@@ -38,12 +38,14 @@ struct SumEmitter {
   Value getEnd();
   void fill(Value base);
   void addInto(Value total);
+  void forEachBlock(llvm::function_ref<void(Value, Value)> body);
   void forEachBlock(uint32_t purpose, Value pair,
                     llvm::function_ref<void(Value, ArrayRef<Value>)> body);
   void emitPair(Mode mode, Value coefficient, Value pair);
   void emitPairs(Value from, Value to);
   void addSamples(Mode mode, Value coefficient, Value at,
                   ArrayRef<Value> words);
+  void addSigns(Value coefficients, Value first, unsigned count);
   void addExactly(Value coefficient, Value at, ArrayRef<Value> words);
 };
 } // namespace
@@ -98,23 +100,29 @@ void SumEmitter::addInto(Value total) {
   });
 }
 
-/// Calls `body` with the place of the first sample in `sums` and the words.
-void SumEmitter::forEachBlock(
-    uint32_t purpose, Value pair,
-    llvm::function_ref<void(Value, ArrayRef<Value>)> body) {
-  Lanes l = lanes(), s(b, 1);
-  StreamValues stream{keys, id, pair, purpose};
+/// Calls `body` with the place of the first sample in `sums` and the block.
+void SumEmitter::forEachBlock(llvm::function_ref<void(Value, Value)> body) {
+  Lanes s(b, 1);
   loop(b, i64Constant(b, 0), runs, 1, [&](Value run) {
     Value place = s.mul(run, s.whole(config.getRunElements(), 64));
     Value block = s.shl(s.add(firstRun, run), 4);
     auto group = [&](Value lane) {
-      SmallVector<Value, 4> words = emitBlocks(l, stream, s.add(block, lane));
-      body(s.add(place, lane), words);
+      body(s.add(place, lane), s.add(block, lane));
     };
     if (config.width == 16)
       group(i64Constant(b, 0));
     else
       loop(b, i64Constant(b, 0), i64Constant(b, 16), config.width, group);
+  });
+}
+
+/// The words of a pair.
+void SumEmitter::forEachBlock(
+    uint32_t purpose, Value pair,
+    llvm::function_ref<void(Value, ArrayRef<Value>)> body) {
+  StreamValues stream{keys, id, pair, purpose};
+  forEachBlock([&](Value at, Value block) {
+    body(at, emitBlocks(lanes(), stream, block));
   });
 }
 
@@ -136,20 +144,36 @@ void SumEmitter::addSamples(Mode mode, Value coefficient, Value at,
   Lanes l = lanes(), s(b, 1);
   auto place = [&](unsigned k) { return s.add(at, s.whole(16 * k, 64)); };
   Value c = coefficient ? l.splat(coefficient) : Value();
-  if (mode == Mode::Add && config.noise == NoiseKind::rademacher) {
-    // c times 1 or -1 is exact, so that the fma is a sum.
-    Value bits = l.bitcast(c, l.i(32));
-    for (unsigned k = 0; k < 128; ++k) {
-      Value term = l.bitcast(l.bxor(bits, emitSignBit(l, words, k)), l.f32());
-      Value sum = l.load(l.f32(), tile.sums, place(k));
-      l.store(l.add(sum, term), tile.sums, place(k));
-    }
-    return;
-  }
   emitSamples(l, config.noise, words, [&](unsigned k, Value sample) {
     if (mode == Mode::Add)
       sample = l.fma(c, sample, l.load(l.f32(), tile.sums, place(k)));
     l.store(sample, tile.sums, place(k));
+  });
+}
+
+/// Rademacher noise of pairs that follow each other. c times 1 or -1 is exact,
+/// so that the fma is a sum, and c == 0 changes none: no sum is -0.
+void SumEmitter::addSigns(Value coefficients, Value first, unsigned count) {
+  Lanes l = lanes(), s(b, 1);
+  SmallVector<Value> pairs, signs;
+  for (unsigned i = 0; i < count; ++i) {
+    pairs.push_back(s.add(first, s.whole(i, 64)));
+    Value c = s.load(s.f32(), coefficients, pairs.back());
+    signs.push_back(l.bitcast(l.splat(c), l.i(32)));
+  }
+  forEachBlock([&](Value at, Value block) {
+    SmallVector<SmallVector<Value, 4>> words;
+    for (Value pair : pairs)
+      words.push_back(emitBlocks(l, {keys, id, pair, kFullRank}, block));
+    for (unsigned k = 0; k < 128; ++k) {
+      Value place = s.add(at, s.whole(16 * k, 64));
+      Value sum = l.load(l.f32(), tile.sums, place);
+      for (unsigned i = 0; i < count; ++i)
+        sum =
+            l.add(sum, l.bitcast(l.bxor(signs[i], emitSignBit(l, words[i], k)),
+                                 l.f32()));
+      l.store(sum, tile.sums, place);
+    }
   });
 }
 
@@ -169,6 +193,16 @@ void SumEmitter::emitPairs(Value from, Value to) {
   Lanes s(b, 1);
   Type pointer = tile.step.getType();
   Value coefficients = loadWord(b, pointer, tile.step, kCoefficients);
+  if (config.noise == NoiseKind::rademacher && !isExact()) {
+    // A sum is read and written once for so many pairs.
+    constexpr unsigned kTogether = 2;
+    Value whole = s.band(s.sub(to, from), s.whole(-int64_t(kTogether), 64));
+    Value rest = s.add(from, whole);
+    loop(b, from, rest, kTogether,
+         [&](Value pair) { addSigns(coefficients, pair, kTogether); });
+    loop(b, rest, to, 1, [&](Value pair) { addSigns(coefficients, pair, 1); });
+    return;
+  }
   loop(b, from, to, 1, [&](Value pair) {
     Value c = s.load(s.f32(), coefficients, pair);
     Value counts = s.cmp(arith::CmpFPredicate::UNE, c, s.real(0.0));

@@ -224,6 +224,47 @@ func::FuncOp mlir::es::kernel::createTileFunction(ImplicitLocOpBuilder &b,
   return func;
 }
 
+void mlir::es::kernel::storeWords(ImplicitLocOpBuilder &b,
+                                  const WordValues &values, Value block) {
+  for (auto [word, value] : values)
+    storeWord(b, value, block, word);
+}
+
+/// func @name_row(row, values...).
+static func::FuncOp createRowFunction(ImplicitLocOpBuilder &b,
+                                      const Config &config,
+                                      const WordValues &row) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(cast<ModuleOp>(getModule(b)).getBody());
+  SmallVector<Type> types = {LLVM::LLVMPointerType::get(b.getContext())};
+  for (auto [word, value] : row)
+    types.push_back(value.getType());
+  func::FuncOp func = createFunction(b, config.name + "_row", types);
+  func->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
+  b.setInsertionPointToStart(&func.getBody().front());
+  WordValues arguments;
+  for (auto [index, entry] : llvm::enumerate(row))
+    arguments.push_back({entry.first, func.getArgument(index + 1)});
+  storeWords(b, arguments, func.getArgument(0));
+  func::ReturnOp::create(b);
+  return func;
+}
+
+func::FuncOp mlir::es::kernel::callRowFunction(ImplicitLocOpBuilder &b,
+                                               const Config &config, Value rows,
+                                               int64_t place,
+                                               const WordValues &row,
+                                               func::FuncOp fill) {
+  if (!fill)
+    fill = createRowFunction(b, config, row);
+  SmallVector<Value> arguments = {
+      elementPtr(b, b.getI64Type(), rows, i64Constant(b, place * kRowWords))};
+  for (auto [word, value] : row)
+    arguments.push_back(value);
+  func::CallOp::create(b, fill, arguments);
+  return fill;
+}
+
 /// The tiles of the parameter of `row`.
 static Value countTiles(ImplicitLocOpBuilder &b, const Config &config,
                         Value row) {

@@ -109,6 +109,17 @@ enum StepWord : int64_t {
   kStepWords
 };
 
+/// Words of a row or a step, and their values.
+using WordValues = SmallVector<std::pair<int64_t, Value>>;
+void storeWords(ImplicitLocOpBuilder &b, const WordValues &values, Value block);
+
+/// Fills a row of a table by a call of `fill`, which is made for the first row
+/// and returned. One function with a store for each word of a thousand rows
+/// would be a block that schedulers need quadratic time for.
+func::FuncOp callRowFunction(ImplicitLocOpBuilder &b, const Config &config,
+                             Value rows, int64_t place, const WordValues &row,
+                             func::FuncOp fill);
+
 /// What the body of a tile reads once.
 struct Tile {
   Value row, step, first, count;

@@ -125,6 +125,23 @@ FailureOr<Quantum> mlir::es::kernel::getQuantum(Operation *op, ParamAttr param,
   return quantum;
 }
 
+LLVM::GlobalOp mlir::es::kernel::getScales(Operation *module,
+                                           ImplicitLocOpBuilder &b,
+                                           const Quantum &quantum,
+                                           unsigned number) {
+  std::string name = "es_scales" + std::to_string(number);
+  if (Operation *found = SymbolTable::lookupSymbolIn(module, name))
+    return cast<LLVM::GlobalOp>(found);
+  auto type =
+      RankedTensorType::get({int64_t(quantum.scales.size())}, b.getF32Type());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&module->getRegion(0).front());
+  return LLVM::GlobalOp::create(
+      b, LLVM::LLVMArrayType::get(b.getF32Type(), quantum.scales.size()),
+      /*isConstant=*/true, LLVM::Linkage::Internal, name,
+      DenseElementsAttr::get(type, ArrayRef<float>(quantum.scales)));
+}
+
 std::string mlir::es::kernel::toString(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;

@@ -28,14 +28,15 @@ struct Quantum {
 };
 FailureOr<Quantum> getQuantum(Operation *op, ParamAttr param, ShapedType type);
 
+/// The scales of an axis, constant `number` of the module.
+LLVM::GlobalOp getScales(Operation *module, ImplicitLocOpBuilder &b,
+                         const Quantum &quantum, unsigned number);
+
 /// The kernel of a parameter whose states start at `firstState`; its name is
 /// without the number of the update.
 Config makeConfig(UpdateOp op, unsigned index, unsigned firstState,
                   const Quantum &quantum);
 Config makeConfig(PerturbOp op, const Quantum &quantum);
-
-/// Words of a row or a step, and their values.
-using WordValues = SmallVector<std::pair<int64_t, Value>>;
 
 /// The states of a parameter and what they are to the rule.
 SmallVector<std::pair<RowWord, Value>> getStatesOf(UpdateOp op, unsigned index,

@@ -209,6 +209,16 @@ func.func @no_narrow_accumulator(%w: tensor<4xf32>, %s: tensor<4xf32>, %key: i64
 
 // -----
 
+func.func @no_sum_just_beyond_32_bits(%w: tensor<4xf32>, %key: i64, %c: tensor<3xf32>, %n: i64, %u: f64) {
+  // 3 * 46 * 15561475 = 2^31 - 98 fits; one more in the coefficient is 138 more.
+  %0 = es.update sgd maximize int8 key(%key) weights(%c, %n, %u : tensor<3xf32>) params(%w : tensor<4xf32>) as [#es.param<trainable "w">] {order = #es.order<exact>, max_coefficient = 15561475, accumulator = #es.accumulator<s32>}
+  // expected-error@+1 {{(U9) expects sums below 2^31 with an accumulator of 32 bits, got up to 2147483688}}
+  %1 = es.update sgd maximize int8 key(%key) weights(%c, %n, %u : tensor<3xf32>) params(%w : tensor<4xf32>) as [#es.param<trainable "w">] {order = #es.order<exact>, max_coefficient = 15561476, accumulator = #es.accumulator<s32>}
+  return
+}
+
+// -----
+
 func.func @no_dynamic_narrow_sum(%w: tensor<4xf32>, %s: tensor<4xf32>, %key: i64, %c: tensor<?xf32>, %n: i64, %u: f64) {
   // Up to 2^32 pairs, as their addresses have 32 bits: 2^32 * 46.
   // expected-error@+1 {{(U9) expects sums below 2^31 with an accumulator of 32 bits, got up to 197568495616}}
