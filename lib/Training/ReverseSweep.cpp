@@ -211,7 +211,11 @@ Value ReverseSweep::repeatInScope(Value value, unsigned scope) {
     Value count = arith::AddIOp::create(builder, loc, scaled, lower);
     if (value.getType().isIndex())
       return count;
-    return arith::IndexCastOp::create(builder, loc, value.getType(), count);
+    if (value.getType().isInteger())
+      return arith::IndexCastOp::create(builder, loc, value.getType(), count);
+    return UnrealizedConversionCastOp::create(builder, loc, value.getType(),
+                                              count)
+        .getResult(0);
   }
   // A number that is read from memory is kept as one.
   if (!isRepeatable(value) && llvm::any_of(op->getOperandTypes(), isMemoryType))
@@ -316,7 +320,14 @@ LogicalResult ReverseSweep::visit(Operation *op) {
     if (isBranchOp(op))
       return visitBranch(op);
   }
-  if (memory.opClass == OpClass::ControlFlow || memory.opClass == OpClass::Call)
+  if (memory.opClass == OpClass::ControlFlow)
+    return op->emitError()
+           << "cannot be differentiated: '" << op->getName()
+           << "' on the way from the loss to a parameter; of loops, scf.for, "
+              "the `while` of scf and StableHLO, and the Loop of ONNX and "
+              "torch "
+              "without gathered results are";
+  if (memory.opClass == OpClass::Call)
     return op->emitError() << "cannot be differentiated: '" << op->getName()
                            << "' on the way from the loss to a parameter";
   DerivativeFacts facts = getDerivativeFacts(op);
