@@ -70,7 +70,35 @@ static LogicalResult expand(SplatOp op) {
   return success();
 }
 
+/// Composites and their gradients first: what they are made of may have
+/// gradients of its own. A gradient comes before the composite, which need not
+/// compute what only that gradient would have read.
+static LogicalResult expandComposites(Operation *root) {
+  SmallVector<VjpOp> gradients;
+  SmallVector<CompositeOp> composites;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto vjp = dyn_cast<VjpOp>(op);
+    if (vjp && vjp.getOf() == CompositeOp::getOperationName())
+      gradients.push_back(vjp);
+    if (auto composite = dyn_cast<CompositeOp>(op))
+      composites.push_back(composite);
+    return vjp ? WalkResult::skip() : WalkResult::advance();
+  });
+  OpBuilder builder(root->getContext());
+  for (VjpOp vjp : gradients)
+    if (failed(expandCompositeGradient(builder, vjp)))
+      return failure();
+  for (CompositeOp composite : composites) {
+    builder.setInsertionPoint(composite);
+    if (failed(expandComposite(builder, composite)))
+      return failure();
+  }
+  return success();
+}
+
 void ExpandVjpPass::runOnOperation() {
+  if (failed(expandComposites(getOperation())))
+    return signalPassFailure();
   SmallVector<Operation *> ops;
   getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isa<VjpOp, SplatOp, AccumulateOp, ReleaseOp, LossOp, OptimizerStepOp>(

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What es.vjp, es.loss and es.optimizer_step stand for, in linalg, tensor,
-// arith and math. Each function fails with a diagnostic.
+// What es.vjp, es.loss, es.composite and es.optimizer_step stand for, in
+// linalg, tensor, arith and math. Each function fails with a diagnostic.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +30,11 @@ std::optional<FailureOr<Value>> expandTensor(OpBuilder &builder, VjpOp op,
 /// Losses and their gradients.
 LogicalResult expandLoss(OpBuilder &builder, LossOp op);
 FailureOr<Value> expandLossGradient(OpBuilder &builder, VjpOp op);
+
+/// A composite is its body. Its gradient is that of the body, computed again
+/// from what the composite keeps, with `es.vjp` ops of what it is made of.
+LogicalResult expandComposite(OpBuilder &builder, CompositeOp op);
+LogicalResult expandCompositeGradient(OpBuilder &builder, VjpOp op);
 
 LogicalResult expandOptimizerStep(OpBuilder &builder, OptimizerStepOp op);
 
