@@ -15,6 +15,7 @@
 #include "Checkpoints.h"
 
 #include "es/OpModel/OpModel.h"
+#include "es/OpModel/RoleFacts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -97,10 +98,31 @@ Operation *ReverseSweep::findCut(Value value) const {
 // Cotangents
 //===----------------------------------------------------------------------===//
 
+/// PyTorch multiplies tensors of more than two dimensions with a matrix as
+/// matrices: their gradients are views of a product's result, and a sum does
+/// not take over the memory of a view.
+static bool isViewOfProduct(Value cotangent) {
+  auto vjp = cotangent.getDefiningOp<VjpOp>();
+  auto isOfRank = [](Type type, auto holds) {
+    ShapedType shaped = getCarriedShape(type);
+    return shaped && shaped.hasRank() && holds(shaped.getRank());
+  };
+  return vjp && vjp.getKind() == VjpKind::contraction &&
+         isOfRank(cotangent.getType(), [](int64_t r) { return r > 2; }) &&
+         llvm::any_of(vjp.getOriginalFunctionType().getInputs(),
+                      [&](Type type) {
+                        return isOfRank(type, [](int64_t r) { return r == 2; });
+                      });
+}
+
 void ReverseSweep::addCotangent(Location loc, Value value, Value cotangent) {
   Value &sum = scopes.back().cotangents[value];
-  sum = sum ? AccumulateOp::create(builder, loc, sum, cotangent).getResult()
-            : cotangent;
+  if (!sum) {
+    sum = cotangent;
+    return;
+  }
+  bool apart = options.eager && isViewOfProduct(sum);
+  sum = AccumulateOp::create(builder, loc, sum, cotangent, apart);
 }
 
 /// The cotangent of a sum of equal elements has equal elements.
