@@ -1,12 +1,12 @@
 """Counts how often the layers of a uniform stack are evaluated again in an emitted step.
 
-    evaluations.py es-opt MODEL LAYERS
+    evaluations.py es-opt MODEL LAYERS STATE_BYTES
 
-For all budgets between those of keeping everything and of the smallest peak there is. A
-budget that keeping the state in front of each layer does not meet (LAYERS - 1 repetitions)
-is met with c states kept at a time, and then with the least number of repetitions that
-there is for c: t(1, c) = 0, t(l, 1) = l (l - 1) / 2,
-t(l, c) = min over k of k + t(l - k, c - 1) + t(k, c).
+With c states kept at a time the step needs c - 1 states more than with one, which is the
+smallest peak that there is. So each such budget is met by the least number of repetitions
+that there is for c states: t(1, c) = 0, t(l, 1) = l (l - 1) / 2,
+t(l, c) = min over k of k + t(l - k, c - 1) + t(k, c); and a byte less by no fewer than
+for c - 1 states.
 """
 
 import functools
@@ -15,7 +15,11 @@ import subprocess
 import sys
 
 # Griewank and Walther's counts for l steps and c states.
-PUBLISHED = {(10, 1): 45, (10, 2): 20, (10, 3): 15, (10, 5): 13, (10, 8): 10}
+PUBLISHED = {
+    10: {1: 45, 2: 20, 3: 15, 5: 13, 8: 10},
+    20: {1: 190, 2: 65, 3: 45, 5: 33, 8: 30},
+    56: {1: 1540, 2: 340, 3: 210, 5: 140, 8: 113},
+}
 
 
 @functools.cache
@@ -27,48 +31,38 @@ def least(steps, states):
     return min(k + least(steps - k, states - 1) + least(k, states) for k in range(1, steps))
 
 
-def count_repetitions(tool, model, layers, budget):
-    """None if no plan meets the budget."""
+def run(tool, model, budget):
     options = f"optimizer=sgd grad-lifetime=update checkpoint=budget={budget}"
-    done = subprocess.run([tool, f"--pass-pipeline=builtin.module(es-build-training-graph{{{options}}})", model],
+    return subprocess.run([tool, f"--pass-pipeline=builtin.module(es-build-training-graph{{{options}}})", model],
                           capture_output=True, text=True)  # fmt: skip
+
+
+def count_repetitions(tool, model, layers, budget):
+    done = run(tool, model, budget)
     if done.returncode:
-        assert "cannot be met" in done.stderr, done.stderr[:2000]
-        return None
+        sys.exit(done.stderr[:2000])
     step = done.stdout[done.stdout.index(".training_step") :]
     # One in each layer; gradients name the op in quotes.
     return len(re.findall(r"= math\.tanh ", step)) - layers
 
 
 def main():
-    tool, model, layers = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    counts = {}
-
-    def count(budget):
-        if budget not in counts:
-            counts[budget] = count_repetitions(tool, model, layers, budget)
-        return counts[budget]
-
-    # Counts only grow as the budget shrinks: where they differ between two
-    # budgets, look between them.
-    worklist = [(0, 1 << 22)]
-    while worklist:
-        low, high = worklist.pop()
-        if count(low) == count(high) or high - low <= 64:
-            continue
-        middle = (low + high) // 2
-        worklist += [(low, middle), (middle, high)]
-    seen = sorted({n for n in counts.values() if n is not None})
-    assert seen[0] == 0, "with enough memory nothing is evaluated again"
-    assert layers - 1 in seen, "each layer but the last once"
-    revolve = {least(layers, c): c for c in range(layers - 1, 0, -1)}
-    for n in seen:
-        assert n < layers or n in revolve, f"{n} repetitions is the minimum for no number of states"
-    published = {c: n for (l, c), n in PUBLISHED.items() if l == layers}
-    for c, n in published.items():
-        assert least(layers, c) == n
-        assert n in seen, f"{n} repetitions for {c} states not seen: {seen}"
-    print(f"{layers} layers: " + ", ".join(f"{n} repetitions with {c}" for c, n in published.items()) + " states")
+    tool, model, layers, state = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    smallest = int(re.search(r"the smallest peak with recomputation is (\d+) bytes", run(tool, model, 1).stderr)[1])
+    assert count_repetitions(tool, model, layers, 1 << 40) == 0, "with enough memory nothing is evaluated again"
+    counted = {}
+    for states, published in PUBLISHED[layers].items():
+        assert least(layers, states) == published
+        budget = smallest + (states - 1) * state
+        counted[states] = count_repetitions(tool, model, layers, budget)
+        if states > 1:
+            below = count_repetitions(tool, model, layers, budget - 1)
+            assert below >= least(layers, states - 1), f"{below} repetitions for less than {states} states"
+        # Where keeping the state in front of each layer does not meet the budget.
+        if published >= layers - 1:
+            assert counted[states] == published, f"{counted[states]} repetitions for {states} states, not {published}"
+    print(f"{layers} layers: " + ", ".join(f"{n} repetitions with {c}" for c, n in counted.items()) + " states")
 
 
-main()
+if __name__ == "__main__":
+    main()
