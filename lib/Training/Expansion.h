@@ -27,6 +27,13 @@ FailureOr<Value> expandStructured(OpBuilder &builder, VjpOp op, unsigned index);
 std::optional<FailureOr<Value>> expandTensor(OpBuilder &builder, VjpOp op,
                                              unsigned index);
 
+/// True if the value is the gradient of a slice that nothing else reads. Zeros
+/// around it need not be added: `addToSlice` adds to that slice of `sum` alone,
+/// which is what makes the gradient of a lookup take time in proportion to the
+/// rows that are read instead of the table.
+bool isSliceGradient(Value value);
+Value addToSlice(OpBuilder &builder, Value sum, VjpOp vjp);
+
 /// Losses and their gradients.
 LogicalResult expandLoss(OpBuilder &builder, LossOp op);
 FailureOr<Value> expandLossGradient(OpBuilder &builder, VjpOp op);
