@@ -274,6 +274,19 @@ void TrainingStep::finish(Value loss) {
                                ValueRange(results).getTypes()));
 }
 
+/// What was asked for and changes nothing.
+void TrainingStep::addOptionNotes() {
+  if (options.masterWeights &&
+      llvm::none_of(parameters, [&](const Parameter &parameter) {
+        return hasMaster(parameter);
+      }))
+    graph.notes.push_back("--master-weights adds nothing: no trainable "
+                          "parameter is stored in less than 32 bits");
+  if (options.zero && options.devices == 1)
+    graph.notes.push_back("--zero partitions over one device, which is to say "
+                          "not at all; --devices=N says how many there are");
+}
+
 FailureOr<TrainingGraph> TrainingStep::build() {
   if (failed(cloneModel(".training_step")))
     return failure();
@@ -306,6 +319,7 @@ FailureOr<TrainingGraph> TrainingStep::build() {
     return fail();
   if (options.lifetime == GradientLifetime::Step)
     updateAll();
+  addOptionNotes();
   finish(*loss);
   return std::move(graph);
 }

@@ -64,6 +64,7 @@ protected:
   Value gatherWhereUsed(Value argument, const StorageInfo &info);
   LogicalResult differentiate(ReverseSweep &sweep, Value loss);
   LogicalResult differentiateWithCheckpoints(ReverseSweep &sweep, Value loss);
+  void addOptionNotes();
   void finish(Value loss);
 
   // Losses.cpp
