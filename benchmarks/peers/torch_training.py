@@ -66,6 +66,16 @@ class BlockWithHead(nn.Module):
         return self.head(self.block(x).flatten(0, 1))
 
 
+def lora_block() -> nn.Module:
+    """Every product of the block with a low-rank one beside it."""
+    model = BlockWithHead()
+    for module in list(model.block.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, nn.Linear):
+                setattr(module, name, Lora(child))
+    return model
+
+
 def train_only(model: nn.Module, keep: Callable[[str], bool]) -> nn.Module:
     for name, parameter in model.named_parameters():
         parameter.requires_grad_(keep(name))
@@ -100,6 +110,10 @@ def cases() -> list[Case]:
         Case("sgd, low rank", lambda: train_only(lora_mlp(), lora), x, 10),
         Case("conv net, sgd", ConvNet, (8, 3, 32, 32), 10),
         Case("transformer block, sgd", BlockWithHead, (4, 128, 256), 32),
+        Case("transformer block, low rank, sgd",
+             lambda: train_only(lora_block(), lora), (4, 128, 256), 32),
+        Case("transformer block, low rank, adam",
+             lambda: train_only(lora_block(), lora), (4, 128, 256), 32, "adam"),
     ]
 
 

@@ -14,6 +14,8 @@
 
 #include "BufferSweep.h"
 
+#include "es/OpModel/CountedLoops.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -60,9 +62,12 @@ void BufferSweep::passBorrowed(OpOperand &operand, Value target) {
     addTarget(alias, source);
 }
 
-static bool isTensor(Value value) { return isa<TensorType>(value.getType()); }
 static bool isMemRef(Value value) {
   return isa<BaseMemRefType>(value.getType());
+}
+/// Tensors of other dialects too.
+static bool isTensor(Value value) {
+  return isMemoryType(value.getType()) && !isMemRef(value);
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,6 +173,14 @@ static LoopShape getLoopShape(Operation *op) {
     shape.inits = loop.getInitsMutable();
     for (BlockArgument argument : loop.getRegionIterArgs())
       shape.arguments.push_back({argument});
+    return shape;
+  }
+  // A number of trips is no value that the body sees.
+  std::optional<CarryingLoop> loop = getCarryingLoop(op);
+  if (loop && loop->firstArgument != loop->firstInit) {
+    shape.inits = op->getOpOperands().drop_front(loop->firstInit);
+    for (unsigned i = 0, e = loop->size(); i < e; ++i)
+      shape.arguments.push_back({loop->getArgument(i)});
     return shape;
   }
   // Loops of other dialects: every region sees all carried values.

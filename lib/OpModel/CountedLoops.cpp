@@ -7,7 +7,8 @@
 //
 // JAX writes counted loops as `while` loops: the condition compares a carried
 // integer with a constant, the body adds a constant to it. scf.while may do the
-// same.
+// same. The loops of ONNX and torch have a number of trips and a condition to
+// go on, which has to be true throughout for the number to be what it says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +18,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -52,7 +54,7 @@ static CarryingLoop getForLoop(scf::ForOp op) {
 
 static std::optional<int64_t> getConstant(Value value) {
   Operation *op = value.getDefiningOp();
-  if (!op || op->getName().stripDialect() != "constant")
+  if (!op || !op->getName().stripDialect().starts_with_insensitive("constant"))
     return std::nullopt;
   auto values = getIntegers(op->getAttr("value"));
   if (!values || values->size() != 1)
@@ -110,6 +112,9 @@ static void findCounter(CarryingLoop &loop) {
   if (!isCompare(compare))
     return;
   auto counter = dyn_cast<BlockArgument>(compare->getOperand(0));
+  if (!counter || counter.getOwner() != &condition ||
+      !getElementTypeOrSelf(counter.getType()).isIntOrIndex())
+    return;
   loop.bound = compare->getOperand(1);
   // The bound may be carried along unchanged.
   if (auto carried = dyn_cast<BlockArgument>(loop.bound);
@@ -118,8 +123,6 @@ static void findCounter(CarryingLoop &loop) {
     if (body.back().getOperand(index) == body.getArgument(index))
       loop.bound = loop.op->getOperand(index);
   }
-  if (!counter || counter.getOwner() != &condition)
-    return;
   unsigned index = counter.getArgNumber();
   loop.counter = body.getArgument(index);
   Operation *next = body.back().getOperand(index).getDefiningOp();
@@ -138,10 +141,54 @@ static void findCounter(CarryingLoop &loop) {
   loop.trips = countTrips(*lower, *upper, *step);
 }
 
+/// True if nothing but the number of trips ends the loop.
+static bool isAlwaysTrue(Value condition) {
+  if (Operation *op = condition.getDefiningOp())
+    // What ONNX leaves out is a value without a type of its own.
+    if (isa<NoneType>(condition.getType()) ||
+        op->getName().stripDialect() == "NoValue")
+      return true;
+  std::optional<int64_t> value = getConstant(condition);
+  return value && *value != 0;
+}
+
+/// A loop whose operands are the number of trips, whether to go on, and what it
+/// carries; its body gets the counter first and `passed` arguments with it.
+static std::optional<CarryingLoop> getTripLoop(Operation *op, unsigned passed) {
+  if (op->getNumRegions() != 1 || !op->getRegion(0).hasOneBlock() ||
+      op->getNumOperands() < 2)
+    return std::nullopt;
+  Block &body = op->getRegion(0).front();
+  CarryingLoop loop;
+  loop.op = op;
+  loop.body = &op->getRegion(0);
+  loop.firstInit = 2;
+  loop.firstArgument = passed;
+  loop.firstYield = 1;
+  // Further results of an ONNX loop gather a value of each trip.
+  if (op->getNumResults() != loop.size() || body.empty() ||
+      body.getNumArguments() != loop.size() + passed ||
+      body.back().getNumOperands() != loop.size() + 1)
+    return std::nullopt;
+  loop.counter = body.getArgument(0);
+  loop.bound = op->getOperand(0);
+  Value goOn = body.back().getOperand(0);
+  bool goesOn =
+      (passed > 1 && goOn == body.getArgument(1)) || isAlwaysTrue(goOn);
+  if (goesOn && isAlwaysTrue(op->getOperand(1)))
+    if (std::optional<int64_t> trips = getConstant(op->getOperand(0)))
+      loop.trips = std::max<int64_t>(*trips, 0);
+  return loop;
+}
+
 std::optional<CarryingLoop> mlir::es::getCarryingLoop(Operation *op) {
   if (auto forOp = dyn_cast<scf::ForOp>(op))
     return getForLoop(forOp);
   StringRef name = op->getName().getStringRef();
+  if (name == "onnx.Loop")
+    return getTripLoop(op, 2);
+  if (name == "torch.prim.Loop")
+    return getTripLoop(op, 1);
   if ((name != "stablehlo.while" && name != "mhlo.while" &&
        name != "scf.while") ||
       op->getNumRegions() != 2 || !op->getRegion(0).hasOneBlock() ||

@@ -141,27 +141,38 @@ static const RuleTable &getAtenTable() {
        "one_hot detach arange zeros ones full zeros_like ones_like full_like "
        "empty empty_like rand randn rand_like randn_like bernoulli eye "
        "new_zeros new_ones new_full scalar_tensor argsort nonzero "
-       "bitwise_not bitwise_and bitwise_or bitwise_xor floor_divide trunc "
-       "randperm randint"},
-      {GradientRule::Linear, "add clone alias contiguous lift_fresh_copy"},
+       "bitwise_not bitwise_and bitwise_or bitwise_xor floor_divide trunc fix "
+       "heaviside signbit randperm randint zero greater greater_equal less "
+       "less_equal not_equal __and__ __or__ __xor__ __lshift__ __rshift__ and "
+       "bitwise_left_shift bitwise_right_shift isin isneginf isposinf "
+       "count_nonzero bucketize searchsorted multinomial poisson normal "
+       "randint_like gcd lcm histc bincount nextafter"},
+      {GradientRule::Linear,
+       "add clone alias contiguous lift_fresh_copy frac conj_physical"},
       {GradientRule::Subtract, "sub subtract"},
-      {GradientRule::Negate, "neg rsub"},
+      {GradientRule::Negate, "neg negative rsub deg2rad rad2deg"},
       {GradientRule::Convert, "_to_copy to type_as"},
       {GradientRule::Multiply, "mul multiply"},
       {GradientRule::Divide, "div divide true_divide"},
       {GradientRule::FromResult,
        "relu tan tanh sigmoid exp expm1 sqrt rsqrt reciprocal elu hardtanh "
-       "relu6 selu celu exp2 clamp clamp_min clamp_max"},
+       "relu6 selu celu exp2 clamp clamp_min clamp_max clip"},
       {GradientRule::FromOperand,
        "log log1p log2 log10 sin cos abs square erf gelu silu mish softplus "
        "hardswish hardsigmoid leaky_relu log_sigmoid asin acos atan sinh cosh "
-       "asinh acosh atanh erfinv cumprod"},
-      {GradientRule::FromOperands, "maximum minimum pow atan2 prelu fmod "
-                                   "remainder lerp addcmul addcdiv hypot "
-                                   "grid_sampler grid_sampler_2d"},
+       "asinh acosh atanh erfinv cumprod absolute arccos arcsin arctan arccosh "
+       "arcsinh arctanh angle erfc lgamma digamma polygamma i0 sinc softsign "
+       "tanhshrink hardshrink softshrink threshold logit nan_to_num nansum glu "
+       "special_i0e special_i1 special_i1e special_entr special_erfcx "
+       "special_ndtr special_ndtri special_log_ndtr"},
+      {GradientRule::FromOperands,
+       "maximum minimum pow atan2 prelu fmod remainder lerp addcmul addcdiv "
+       "hypot grid_sampler grid_sampler_2d grid_sampler_3d arctan2 fmax fmin "
+       "float_power logaddexp logaddexp2 xlogy special_xlog1py copysign "
+       "_prelu_kernel"},
       {GradientRule::Select, "where masked_fill"},
       {GradientRule::RowsFromResult,
-       "softmax _softmax log_softmax _log_softmax"},
+       "softmax _softmax _safe_softmax log_softmax _log_softmax"},
       {GradientRule::RowsFromOperands,
        "layer_norm native_layer_norm group_norm native_group_norm rms_norm "
        "batch_norm native_batch_norm _native_batch_norm_legit "
@@ -174,25 +185,35 @@ static const RuleTable &getAtenTable() {
        "split chunk unbind take_along_dim pixel_shuffle diagonal unfold "
        "scatter "
        "reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d "
-       "replication_pad2d replication_pad3d masked_scatter"},
+       "replication_pad2d replication_pad3d masked_scatter masked_select "
+       "channel_shuffle diag diag_embed take index_copy index_fill "
+       "diagonal_scatter "
+       "as_strided_scatter"},
       {GradientRule::Sum, "expand broadcast_to repeat repeat_interleave tile "
                           "expand_as expand_copy"},
-      {GradientRule::Spread, "sum"},
+      {GradientRule::Spread, "sum trace"},
       {GradientRule::Average,
        "mean avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d "
        "adaptive_avg_pool2d adaptive_avg_pool3d _adaptive_avg_pool2d "
        "_adaptive_avg_pool3d cumsum "
-       "upsample_nearest2d upsample_bilinear2d _upsample_nearest_exact2d"},
-      {GradientRule::Extreme, "amax amin logsumexp max_pool2d max_pool1d"},
+       "upsample_nearest1d upsample_nearest2d upsample_nearest3d "
+       "_upsample_nearest_exact1d _upsample_nearest_exact2d "
+       "_upsample_nearest_exact3d upsample_linear1d upsample_bilinear2d "
+       "upsample_bicubic2d upsample_trilinear3d"},
+      {GradientRule::Extreme,
+       "amax amin logsumexp max_pool1d max_pool2d max_pool3d"},
       {GradientRule::ExtremeByIndex,
-       "max_pool2d_with_indices max_pool3d_with_indices max min topk sort"},
+       "max_pool2d_with_indices max_pool3d_with_indices adaptive_max_pool1d "
+       "adaptive_max_pool2d adaptive_max_pool3d max min topk sort kthvalue "
+       "median nanmedian mode cummax cummin"},
       {GradientRule::FromOperands,
-       "var std var_mean std_mean norm linalg_vector_norm prod "
-       "mse_loss l1_loss smooth_l1_loss huber_loss cross_entropy_loss "
-       "nll_loss nll_loss_forward nll_loss_nd nll_loss2d nll_loss2d_forward "
-       "kl_div soft_margin_loss poisson_nll_loss hinge_embedding_loss "
-       "margin_ranking_loss triplet_margin_loss cosine_embedding_loss "
-       "cosine_similarity pairwise_distance cdist "
+       "var std var_mean std_mean norm linalg_vector_norm linalg_norm "
+       "linalg_matrix_norm frobenius_norm prod dist cosine_similarity "
+       "pairwise_distance cdist kl_div soft_margin_loss poisson_nll_loss "
+       "hinge_embedding_loss margin_ranking_loss triplet_margin_loss "
+       "cosine_embedding_loss mse_loss l1_loss smooth_l1_loss huber_loss "
+       "cross_entropy_loss nll_loss nll_loss_forward nll_loss_nd nll_loss2d "
+       "nll_loss2d_forward "
        "binary_cross_entropy binary_cross_entropy_with_logits"},
       {GradientRule::Select, "dropout native_dropout"},
       {GradientRule::Attention, "scaled_dot_product_attention "

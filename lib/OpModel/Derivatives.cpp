@@ -358,6 +358,9 @@ DerivativeFacts mlir::es::getDerivativeFacts(Operation *op) {
   std::optional<GradientRule> rule = findGradientRule(op);
   if (!rule)
     rule = getRuleOfClass(op, getOpFacts(op));
+  // Text may say anything of an op that is not linked in.
+  if (*rule == GradientRule::Product && op->getNumOperands() < 2)
+    rule = GradientRule::Unknown;
   DerivativeFacts facts = applyRule(op, *rule);
   if (*rule == GradientRule::Product)
     fixProduct(op, facts);

@@ -145,9 +145,9 @@ std::optional<OpFacts> mlir::es::getGradientFacts(Operation *op) {
     facts.opClass = OpClass::Materializing;
     return facts;
   }
-  if (isa<AccumulateOp>(op)) {
+  if (auto sum = dyn_cast<AccumulateOp>(op)) {
     facts.opClass = OpClass::Elementwise;
-    facts.alwaysInPlace = true;
+    facts.alwaysInPlace = !sum.getApart();
     for (OperandUse &use : facts.operands)
       if (use == OperandUse::Read)
         use = OperandUse::ReadElementwise;

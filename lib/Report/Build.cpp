@@ -210,6 +210,14 @@ void FunctionBuilder::addUnknownTypes(const MemoryProfile &profile,
   }
 }
 
+void FunctionBuilder::addUnmatchedRules(const Inventory &with,
+                                        GraphReport &graph) {
+  for (const ParameterRule *rule : with.getUnmatched())
+    graph.notes.push_back(
+        (getRuleFlag(rule->kind) + "='" + rule->pattern + "' matches nothing")
+            .str());
+}
+
 void FunctionBuilder::addNotes(const MemoryProfile &profile,
                                GraphReport &graph) {
   addUnknownTypes(profile, graph);
@@ -226,10 +234,7 @@ void FunctionBuilder::addNotes(const MemoryProfile &profile,
         (llvm::Twine(count) +
          " x 'es.param' on a computed value annotates nothing")
             .str());
-  for (const ParameterRule *rule : inventory.getUnmatched())
-    graph.notes.push_back(
-        (getRuleFlag(rule->kind) + "='" + rule->pattern + "' matches nothing")
-            .str());
+  addUnmatchedRules(inventory, graph);
   llvm::append_range(graph.notes, getStepNotes(func));
   graph.exact &= !isStepGuessed(func);
   graph.notes.push_back("not counted: device context, library workspaces, "

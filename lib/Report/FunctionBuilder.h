@@ -69,6 +69,7 @@ private:
   void addLiveRanges(const MemoryProfile &profile, GraphReport &graph);
   void addNotes(const MemoryProfile &profile, GraphReport &graph);
   void addUnknownTypes(const MemoryProfile &profile, GraphReport &graph);
+  void addUnmatchedRules(const Inventory &with, GraphReport &graph);
   void addDonation(ArrayRef<BlockArgument> arguments,
                    const MemoryProfile &profile, GraphReport &graph);
   void addDonations(const MemoryProfile &profile, GraphReport &graph);

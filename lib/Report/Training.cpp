@@ -240,6 +240,7 @@ FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
   names.reset();
   GraphReport graph = makeGraph(chosen->profile, GraphKind::Backprop);
   graph.isLowerBound = chosen->profile.hasUnknownSizes;
+  addUnmatchedRules(trained, graph);
   if (policies)
     addPolicyNotes(*policies, options.training, graph);
   graph.savePolicies = std::move(policies);

@@ -61,13 +61,26 @@ LogicalResult BuildTrainingGraphPass::buildAll(const ParameterRules &rules,
   }
   if (models.empty())
     return module.emitError("no function with a body to train");
+  llvm::SmallPtrSet<const ParameterRule *, 4> matched;
   for (FunctionOpInterface func : models) {
     FailureOr<Inventory> inventory =
         Inventory::compute(func, rules, &parameters);
-    if (failed(inventory) ||
-        failed(buildTrainingGraph(func, *inventory, options)))
+    if (failed(inventory))
       return failure();
+    for (const ParameterRule &rule : rules.getRules())
+      if (!llvm::is_contained(inventory->getUnmatched(), &rule))
+        matched.insert(&rule);
+    FailureOr<TrainingGraph> graph =
+        buildTrainingGraph(func, *inventory, options);
+    if (failed(graph))
+      return failure();
+    for (const std::string &note : graph->notes)
+      func->emitRemark() << note;
   }
+  for (const ParameterRule &rule : rules.getRules())
+    if (!matched.contains(&rule))
+      module.emitWarning() << getRuleFlag(rule.kind) << "='" << rule.pattern
+                           << "' matches nothing";
   return success();
 }
 

@@ -181,3 +181,23 @@ mlir::es::expandTensor(OpBuilder &builder, VjpOp vjp, unsigned index) {
   return FailureOr<Value>(vjp.emitError()
                           << "has no expansion: '" << vjp.getOf() << "'");
 }
+
+bool mlir::es::isSliceGradient(Value value) {
+  auto vjp = value.getDefiningOp<VjpOp>();
+  return vjp && vjp->hasOneUse() &&
+         vjp.getOf() == tensor::ExtractSliceOp::getOperationName() &&
+         vjp.getOriginal().empty();
+}
+
+Value mlir::es::addToSlice(OpBuilder &builder, Value sum, VjpOp vjp) {
+  Location loc = vjp.getLoc();
+  Original original(builder, vjp);
+  auto op = cast<tensor::ExtractSliceOp>(original.op);
+  Value slice = tensor::ExtractSliceOp::create(
+      builder, loc, op.getType(), sum, op.getMixedOffsets(), op.getMixedSizes(),
+      op.getMixedStrides());
+  Value added = arith::AddFOp::create(builder, loc, slice, vjp.getCotangent(0));
+  return tensor::InsertSliceOp::create(builder, loc, added, sum,
+                                       op.getMixedOffsets(), op.getMixedSizes(),
+                                       op.getMixedStrides());
+}

@@ -54,6 +54,30 @@ static LogicalResult expand(VjpOp op) {
   return success();
 }
 
+/// The operand of a sum that is added to a slice of the other one: the second,
+/// if it is the gradient of one.
+static bool isAddedToSlice(VjpOp vjp) {
+  Value gradient = vjp.getGradients()[0];
+  if (!isSliceGradient(gradient))
+    return false;
+  auto sum = dyn_cast<AccumulateOp>(*gradient.user_begin());
+  return sum && sum.getRhs() == gradient && sum.getLhs() != gradient;
+}
+
+static void expandSum(OpBuilder &builder, AccumulateOp sum) {
+  auto vjp = sum.getRhs().getDefiningOp<VjpOp>();
+  if (vjp && isAddedToSlice(vjp)) {
+    sum.replaceAllUsesWith(addToSlice(builder, sum.getLhs(), vjp));
+    sum.erase();
+    vjp.erase();
+    return;
+  }
+  Value value =
+      arith::AddFOp::create(builder, sum.getLoc(), sum.getLhs(), sum.getRhs());
+  sum.replaceAllUsesWith(value);
+  sum.erase();
+}
+
 static LogicalResult expand(SplatOp op) {
   OpBuilder builder(op);
   Type type = op.getType();
@@ -70,7 +94,35 @@ static LogicalResult expand(SplatOp op) {
   return success();
 }
 
+/// Composites and their gradients first: what they are made of may have
+/// gradients of its own. A gradient comes before the composite, which need not
+/// compute what only that gradient would have read.
+static LogicalResult expandComposites(Operation *root) {
+  SmallVector<VjpOp> gradients;
+  SmallVector<CompositeOp> composites;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto vjp = dyn_cast<VjpOp>(op);
+    if (vjp && vjp.getOf() == CompositeOp::getOperationName())
+      gradients.push_back(vjp);
+    if (auto composite = dyn_cast<CompositeOp>(op))
+      composites.push_back(composite);
+    return vjp ? WalkResult::skip() : WalkResult::advance();
+  });
+  OpBuilder builder(root->getContext());
+  for (VjpOp vjp : gradients)
+    if (failed(expandCompositeGradient(builder, vjp)))
+      return failure();
+  for (CompositeOp composite : composites) {
+    builder.setInsertionPoint(composite);
+    if (failed(expandComposite(builder, composite)))
+      return failure();
+  }
+  return success();
+}
+
 void ExpandVjpPass::runOnOperation() {
+  if (failed(expandComposites(getOperation())))
+    return signalPassFailure();
   SmallVector<Operation *> ops;
   getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isa<VjpOp, SplatOp, AccumulateOp, ReleaseOp, LossOp, OptimizerStepOp>(
@@ -83,6 +135,9 @@ void ExpandVjpPass::runOnOperation() {
     OpBuilder builder(op);
     LogicalResult done = success();
     if (auto vjp = dyn_cast<VjpOp>(op)) {
+      // Part of the sum, which comes later.
+      if (vjp->getNumResults() == 1 && isAddedToSlice(vjp))
+        continue;
       done = expand(vjp);
     } else if (auto splat = dyn_cast<SplatOp>(op)) {
       done = expand(splat);
@@ -91,10 +146,7 @@ void ExpandVjpPass::runOnOperation() {
     } else if (auto step = dyn_cast<OptimizerStepOp>(op)) {
       done = expandOptimizerStep(builder, step);
     } else if (auto sum = dyn_cast<AccumulateOp>(op)) {
-      Value value = arith::AddFOp::create(builder, op->getLoc(), sum.getLhs(),
-                                          sum.getRhs());
-      sum.replaceAllUsesWith(value);
-      op->erase();
+      expandSum(builder, sum);
     } else {
       op->erase();
     }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What es.vjp, es.loss and es.optimizer_step stand for, in linalg, tensor,
-// arith and math. Each function fails with a diagnostic.
+// What es.vjp, es.loss, es.composite and es.optimizer_step stand for, in
+// linalg, tensor, arith and math. Each function fails with a diagnostic.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,9 +27,21 @@ FailureOr<Value> expandStructured(OpBuilder &builder, VjpOp op, unsigned index);
 std::optional<FailureOr<Value>> expandTensor(OpBuilder &builder, VjpOp op,
                                              unsigned index);
 
+/// True if the value is the gradient of a slice that nothing else reads. Zeros
+/// around it need not be added: `addToSlice` adds to that slice of `sum` alone,
+/// which is what makes the gradient of a lookup take time in proportion to the
+/// rows that are read instead of the table.
+bool isSliceGradient(Value value);
+Value addToSlice(OpBuilder &builder, Value sum, VjpOp vjp);
+
 /// Losses and their gradients.
 LogicalResult expandLoss(OpBuilder &builder, LossOp op);
 FailureOr<Value> expandLossGradient(OpBuilder &builder, VjpOp op);
+
+/// A composite is its body. Its gradient is that of the body, computed again
+/// from what the composite keeps, with `es.vjp` ops of what it is made of.
+LogicalResult expandComposite(OpBuilder &builder, CompositeOp op);
+LogicalResult expandCompositeGradient(OpBuilder &builder, VjpOp op);
 
 LogicalResult expandOptimizerStep(OpBuilder &builder, OptimizerStepOp op);
 

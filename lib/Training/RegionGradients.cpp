@@ -19,6 +19,7 @@
 #include "ReverseSweep.h"
 
 #include "es/OpModel/OpModel.h"
+#include "es/OpModel/RoleFacts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -48,6 +49,19 @@ bool ReverseSweep::isRegionActive(Operation *op) {
                       [&](Value result) { return isActive(result); });
 }
 
+/// Of ops whose regions hand on values in ways of their own: all that comes out
+/// depends on all that goes in, so that the sweep back meets the op and says
+/// that it has no gradient for it.
+void ReverseSweep::findActiveInUnknown(Operation *op) {
+  llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), read);
+  if (llvm::none_of(read, [&](Value value) { return isActive(value); }))
+    return;
+  for (Value result : op->getResults())
+    if (carriesGradient(result.getType()))
+      active.insert(result);
+}
+
 /// What a loop carries is active if it is so in any iteration.
 void ReverseSweep::findActiveInside(Operation *op) {
   auto activate = [&](Value from, Value to) {
@@ -55,6 +69,8 @@ void ReverseSweep::findActiveInside(Operation *op) {
            active.insert(to).second;
   };
   std::optional<CarryingLoop> loop = getCarryingLoop(op);
+  if (!loop && !isBranchOp(op))
+    return findActiveInUnknown(op);
   bool changed = true;
   while (changed) {
     changed = false;
@@ -87,17 +103,34 @@ void ReverseSweep::findActiveInside(Operation *op) {
 // What the forward op hands out
 //===----------------------------------------------------------------------===//
 
-static Type getElementType(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor ? tensor.getElementType() : type;
+/// What a stack of values of `type` is made of: types of other dialects are
+/// cast to those that slices are defined on. Null for a tensor of unknown rank.
+static Type getStackableType(OpBuilder &builder, Type type) {
+  if (isa<RankedTensorType, FloatType, ComplexType>(type) ||
+      type.isIntOrIndex())
+    return type;
+  if (!isMemoryType(type))
+    return builder.getI64Type();
+  ShapedType shaped = getCarriedShape(type);
+  if (!shaped || !shaped.hasRank())
+    return nullptr;
+  return RankedTensorType::get(shaped.getShape(), shaped.getElementType());
+}
+
+static Value castTo(OpBuilder &builder, Location loc, Type type, Value value) {
+  if (value.getType() == type)
+    return value;
+  return UnrealizedConversionCastOp::create(builder, loc, type, value)
+      .getResult(0);
 }
 
 /// One slice for each iteration.
 static RankedTensorType getStackType(const CarryingLoop &loop, Type type) {
   SmallVector<int64_t> shape = {*loop.trips};
-  if (auto tensor = dyn_cast<RankedTensorType>(type))
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (tensor)
     llvm::append_range(shape, tensor.getShape());
-  return RankedTensorType::get(shape, getElementType(type));
+  return RankedTensorType::get(shape, tensor ? tensor.getElementType() : type);
 }
 
 static Value getSlice(OpBuilder &builder, Location loc, Value stack,
@@ -142,8 +175,9 @@ Value ReverseSweep::saveInScope(Value value, unsigned index) {
       return scope.saved[it->second].inside;
   }
   Operation *forwardOp = scopes[index].forward->getParentOp();
-  Type type = value.getType();
   std::optional<CarryingLoop> loop = scopes[index].loop;
+  Type type =
+      loop ? getStackableType(builder, value.getType()) : value.getType();
   Type outsideType = loop ? Type(getStackType(*loop, type)) : type;
   // Behind the forward op, where the new result will be.
   OpBuilder outside(forwardOp->getContext());
@@ -166,6 +200,7 @@ Value ReverseSweep::saveInScope(Value value, unsigned index) {
     builder.setInsertionPointAfterValue(scopes[index].iteration);
     inside =
         getSlice(builder, value.getLoc(), kept, scopes[index].iteration, type);
+    inside = castTo(builder, value.getLoc(), value.getType(), inside);
   }
   Scope &scope = scopes[index];
   scope.savedIndex[value] = scope.saved.size();
@@ -179,6 +214,8 @@ static Value countIterations(OpBuilder &builder, const CarryingLoop &loop) {
   Value count = loop.counter;
   if (isa<RankedTensorType>(count.getType()))
     count = tensor::ExtractOp::create(builder, loc, count, ValueRange());
+  if (!count.getType().isIntOrIndex())
+    count = castTo(builder, loc, builder.getI64Type(), count);
   if (!count.getType().isIndex())
     count =
         arith::IndexCastOp::create(builder, loc, builder.getIndexType(), count);
@@ -253,8 +290,11 @@ void ReverseSweep::recreateLoop(CarryingLoop loop, Scope &scope) {
       inside.setInsertionPointAfterValue(saved.value);
     else
       inside.setInsertionPointAfterValue(iteration);
-    yields.push_back(
-        setSlice(inside, saved.value.getLoc(), saved.value, stack, iteration));
+    Location loc = saved.value.getLoc();
+    Value slice =
+        castTo(inside, loc, getStackableType(inside, saved.value.getType()),
+               saved.value);
+    yields.push_back(setSlice(inside, loc, slice, stack, iteration));
   }
   body.getTerminator()->insertOperands(body.getTerminator()->getNumOperands(),
                                        yields);
@@ -333,15 +373,34 @@ ReverseSweep::visitRegion(Region &region, ArrayRef<Value> captured) {
   return gradients;
 }
 
+/// Whether a slice for each iteration can be kept of all that the body
+/// computes.
+static LogicalResult checkStackable(OpBuilder &builder,
+                                    const CarryingLoop &loop) {
+  for (Operation &op : loop.body->front())
+    for (Value value : op.getResults())
+      if (!getStackableType(builder, value.getType()))
+        return op.emitError()
+               << "cannot be differentiated: the rank of '" << op.getName()
+               << "' in '" << loop.op->getName()
+               << "' is not known, so that its values cannot be counted";
+  return success();
+}
+
 LogicalResult ReverseSweep::visitLoop(CarryingLoop loop) {
   Location loc = loop.op->getLoc();
   repeatedHere.clear();
+  if (failed(checkStackable(builder, loop)))
+    return failure();
   if (!loop.trips) {
     InFlightDiagnostic error =
         loop.op->emitError()
         << "cannot be differentiated: the trip count of '" << loop.op->getName()
-        << "' is not a constant; bind what it depends on, so that the "
-           "values to keep for each iteration can be counted";
+        << "' is not a constant; "
+        << (loop.bound ? "bind what it depends on"
+                       : "the loop ends by what it computes: write one that "
+                         "counts up to a constant")
+        << ", so that the values to keep for each iteration can be counted";
     if (loop.bound)
       error.attachNote(loop.bound.getLoc())
           << "the loop runs up to this value: a dynamic trip count";
@@ -405,33 +464,62 @@ LogicalResult ReverseSweep::visitLoop(CarryingLoop loop) {
   return success();
 }
 
+/// A branch on what `op` branches on, with regions to be filled.
+static Operation *createBranch(OpBuilder &builder, Operation *op,
+                               Value condition, TypeRange types) {
+  Location loc = op->getLoc();
+  if (!condition)
+    return scf::ExecuteRegionOp::create(builder, loc, types);
+  if (isa<RankedTensorType>(condition.getType()))
+    condition =
+        tensor::ExtractOp::create(builder, loc, condition, ValueRange());
+  if (!condition.getType().isIntOrIndex() && op->getNumRegions() == 2)
+    condition = castTo(builder, loc, builder.getI1Type(), condition);
+  if (condition.getType().isInteger(1)) {
+    auto branch = scf::IfOp::create(builder, loc, types, condition,
+                                    /*addThenBlock=*/false,
+                                    /*addElseBlock=*/false);
+    return branch;
+  }
+  if (!condition.getType().isIndex())
+    condition = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                           condition);
+  // The last branch of other ops is taken for all further numbers too.
+  SmallVector<int64_t> cases;
+  if (auto chosen = dyn_cast<scf::IndexSwitchOp>(op))
+    cases.assign(chosen.getCases().begin(), chosen.getCases().end());
+  else
+    llvm::append_range(cases, llvm::seq<int64_t>(0, op->getNumRegions() - 1));
+  return scf::IndexSwitchOp::create(builder, loc, types, condition, cases,
+                                    cases.size());
+}
+
+/// Where the gradient of a region of `op` goes. The first region of an
+/// scf.index_switch is what happens in no other case.
+static Region &getReverse(Operation *reverse, Operation *op, unsigned branch) {
+  if (!isa<scf::IndexSwitchOp>(reverse) || isa<scf::IndexSwitchOp>(op))
+    return reverse->getRegion(branch);
+  return reverse->getRegion((branch + 1) % reverse->getNumRegions());
+}
+
 LogicalResult ReverseSweep::visitBranch(Operation *op) {
   Location loc = op->getLoc();
   repeatedHere.clear();
-  // The number or truth value that the forward op branches on.
-  if (op->getNumOperands() != 1 || op->getNumRegions() != 2)
+  // The number or truth value that the forward op branches on, if any.
+  if (op->getNumOperands() > 1)
     return op->emitError() << "cannot be differentiated: '" << op->getName()
-                           << "' with " << op->getNumRegions() << " branches";
+                           << "' hands values to its branches as operands";
   SmallVector<Value> captured = getCaptured(op);
   SmallVector<Type> types;
   for (Value value : captured)
     types.push_back(value.getType());
-  Value condition = keep(op->getOperand(0));
-  if (isa<RankedTensorType>(condition.getType()))
-    condition =
-        tensor::ExtractOp::create(builder, loc, condition, ValueRange());
-  auto reverse = scf::IfOp::create(builder, loc, types, condition,
-                                   /*addThenBlock=*/true,
-                                   /*addElseBlock=*/true);
+  Value condition = op->getNumOperands() ? keep(op->getOperand(0)) : Value();
+  Operation *reverse = createBranch(builder, op, condition, types);
   SmallVector<Scope, 2> branches;
   SmallVector<bool> reached(captured.size(), false);
-  for (unsigned branch = 0; branch < 2; ++branch) {
-    Region &region = op->getRegion(branch);
+  for (auto [branch, region] : llvm::enumerate(op->getRegions())) {
     OpBuilder::InsertionGuard guard(builder);
-    Block *block = &reverse->getRegion(branch).front();
-    if (!block->empty())
-      block->getTerminator()->erase();
-    builder.setInsertionPointToEnd(block);
+    Block *block = builder.createBlock(&getReverse(reverse, op, branch));
     SmallVector<Value> arrived;
     for (Value result : op->getResults())
       arrived.push_back(getCotangent(result));
@@ -458,7 +546,7 @@ LogicalResult ReverseSweep::visitBranch(Operation *op) {
   builder.setInsertionPointAfter(reverse);
   for (auto [index, value] : llvm::enumerate(captured))
     if (reached[index])
-      addCotangent(loc, value, reverse.getResult(index));
+      addCotangent(loc, value, reverse->getResult(index));
   recreateBranch(op, branches);
   return success();
 }

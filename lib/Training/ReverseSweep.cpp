@@ -15,6 +15,7 @@
 #include "Checkpoints.h"
 
 #include "es/OpModel/OpModel.h"
+#include "es/OpModel/RoleFacts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -97,10 +98,31 @@ Operation *ReverseSweep::findCut(Value value) const {
 // Cotangents
 //===----------------------------------------------------------------------===//
 
+/// PyTorch multiplies tensors of more than two dimensions with a matrix as
+/// matrices: their gradients are views of a product's result, and a sum does
+/// not take over the memory of a view.
+static bool isViewOfProduct(Value cotangent) {
+  auto vjp = cotangent.getDefiningOp<VjpOp>();
+  auto isOfRank = [](Type type, auto holds) {
+    ShapedType shaped = getCarriedShape(type);
+    return shaped && shaped.hasRank() && holds(shaped.getRank());
+  };
+  return vjp && vjp.getKind() == VjpKind::contraction &&
+         isOfRank(cotangent.getType(), [](int64_t r) { return r > 2; }) &&
+         llvm::any_of(vjp.getOriginalFunctionType().getInputs(),
+                      [&](Type type) {
+                        return isOfRank(type, [](int64_t r) { return r == 2; });
+                      });
+}
+
 void ReverseSweep::addCotangent(Location loc, Value value, Value cotangent) {
   Value &sum = scopes.back().cotangents[value];
-  sum = sum ? AccumulateOp::create(builder, loc, sum, cotangent).getResult()
-            : cotangent;
+  if (!sum) {
+    sum = cotangent;
+    return;
+  }
+  bool apart = options.eager && isViewOfProduct(sum);
+  sum = AccumulateOp::create(builder, loc, sum, cotangent, apart);
 }
 
 /// The cotangent of a sum of equal elements has equal elements.
@@ -201,7 +223,11 @@ Value ReverseSweep::repeatInScope(Value value, unsigned scope) {
     Value count = arith::AddIOp::create(builder, loc, scaled, lower);
     if (value.getType().isIndex())
       return count;
-    return arith::IndexCastOp::create(builder, loc, value.getType(), count);
+    if (value.getType().isInteger())
+      return arith::IndexCastOp::create(builder, loc, value.getType(), count);
+    return UnrealizedConversionCastOp::create(builder, loc, value.getType(),
+                                              count)
+        .getResult(0);
   }
   // A number that is read from memory is kept as one.
   if (!isRepeatable(value) && llvm::any_of(op->getOperandTypes(), isMemoryType))
@@ -306,7 +332,14 @@ LogicalResult ReverseSweep::visit(Operation *op) {
     if (isBranchOp(op))
       return visitBranch(op);
   }
-  if (memory.opClass == OpClass::ControlFlow || memory.opClass == OpClass::Call)
+  if (memory.opClass == OpClass::ControlFlow)
+    return op->emitError()
+           << "cannot be differentiated: '" << op->getName()
+           << "' on the way from the loss to a parameter; of loops, scf.for, "
+              "the `while` of scf and StableHLO, and the Loop of ONNX and "
+              "torch "
+              "without gathered results are";
+  if (memory.opClass == OpClass::Call)
     return op->emitError() << "cannot be differentiated: '" << op->getName()
                            << "' on the way from the loss to a parameter";
   DerivativeFacts facts = getDerivativeFacts(op);

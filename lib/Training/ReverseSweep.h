@@ -87,6 +87,7 @@ private:
   // RegionGradients.cpp
   bool isRegionActive(Operation *op);
   void findActiveInside(Operation *op);
+  void findActiveInUnknown(Operation *op);
   SmallVector<Value> getCaptured(Operation *op);
   LogicalResult visitLoop(CarryingLoop loop);
   LogicalResult visitBranch(Operation *op);

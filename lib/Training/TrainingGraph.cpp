@@ -265,6 +265,19 @@ void TrainingStep::finish(Value loss) {
                                ValueRange(results).getTypes()));
 }
 
+/// What was asked for and changes nothing.
+void TrainingStep::addOptionNotes() {
+  if (options.masterWeights &&
+      llvm::none_of(parameters, [&](const Parameter &parameter) {
+        return hasMaster(parameter);
+      }))
+    graph.notes.push_back("--master-weights adds nothing: no trainable "
+                          "parameter is stored in less than 32 bits");
+  if (options.zero && options.devices == 1)
+    graph.notes.push_back("--zero partitions over one device, which is to say "
+                          "not at all; --devices=N says how many there are");
+}
+
 FailureOr<TrainingGraph> TrainingStep::build(bool keepsAll) {
   if (failed(cloneModel(".training_step")))
     return failure();
@@ -298,6 +311,7 @@ FailureOr<TrainingGraph> TrainingStep::build(bool keepsAll) {
     return fail();
   if (options.lifetime == GradientLifetime::Step)
     updateAll();
+  addOptionNotes();
   finish(*loss);
   return std::move(graph);
 }

@@ -67,6 +67,7 @@ protected:
   void addParameter(const StorageInfo &info);
   Value gatherWhereUsed(Value argument, const StorageInfo &info);
   LogicalResult differentiate(ReverseSweep &sweep, Value loss);
+  void addOptionNotes();
   void finish(Value loss);
 
   // Losses.cpp

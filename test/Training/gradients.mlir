@@ -6,7 +6,7 @@
 // RUN: %python %S/Inputs/gradients.py es-opt %llvm_bin %S/Inputs/models.mlir --freeze=w1,b1,attn.[qk],ln.w,cn.k,lstm.wh | FileCheck %s --check-prefix=MODELS
 
 // ELEMENTWISE: 37 functions, 0 different
-// CHECK: 25 functions, 0 different
+// CHECK: 28 functions, 0 different
 // MODELS: 5 functions, 0 different
 
 #id = affine_map<(i, j) -> (i, j)>
@@ -286,4 +286,44 @@ func.func @scf_while_steps(%x: tensor<3xf64>, %w: tensor<4x3xf64> {es.param = #e
     scf.yield %j, %e, %k : index, tensor<3xf64>, tensor<4x3xf64>
   }
   return %r#1 : tensor<3xf64>
+}
+
+// Of three branches the second is taken, and the last for what has no case.
+func.func @switch(%x: tensor<3xf64> {es.param = #es.param<trainable "switch.x">}, %w: tensor<3xf64> {es.param = #es.param<trainable "switch.w">}) -> tensor<3xf64> {
+  %c5 = arith.constant 5 : index
+  %y = scf.index_switch %c5 -> tensor<3xf64>
+  case 2 {
+    scf.yield %x : tensor<3xf64>
+  }
+  case 5 {
+    %m = arith.mulf %x, %w : tensor<3xf64>
+    %e = math.exp %m : tensor<3xf64>
+    scf.yield %e : tensor<3xf64>
+  }
+  default {
+    scf.yield %w : tensor<3xf64>
+  }
+  return %y : tensor<3xf64>
+}
+
+func.func @switch_default(%x: tensor<3xf64> {es.param = #es.param<trainable "default.x">}, %w: tensor<3xf64> {es.param = #es.param<trainable "default.w">}) -> tensor<3xf64> {
+  %c7 = arith.constant 7 : index
+  %y = scf.index_switch %c7 -> tensor<3xf64>
+  case 2 {
+    scf.yield %x : tensor<3xf64>
+  }
+  default {
+    %m = arith.mulf %x, %w : tensor<3xf64>
+    scf.yield %m : tensor<3xf64>
+  }
+  return %y : tensor<3xf64>
+}
+
+func.func @executed_region(%x: tensor<3xf64> {es.param = #es.param<trainable "region.x">}, %w: tensor<3xf64> {es.param = #es.param<trainable "region.w">}) -> tensor<3xf64> {
+  %y = scf.execute_region -> tensor<3xf64> {
+    %m = arith.mulf %x, %w : tensor<3xf64>
+    %e = math.exp %m : tensor<3xf64>
+    scf.yield %e : tensor<3xf64>
+  }
+  return %y : tensor<3xf64>
 }

@@ -14,11 +14,11 @@ namespace mlir::es {
 
 /// A loop that carries values from one iteration to the next. Carried value i
 /// is operand `firstInit + i` of the op, argument `firstArgument + i` of the
-/// body, operand i of the body's terminator, and result i.
+/// body, operand `firstYield + i` of the body's terminator, and result i.
 struct CarryingLoop {
   Operation *op = nullptr;
   Region *body = nullptr;
-  unsigned firstInit = 0, firstArgument = 0;
+  unsigned firstInit = 0, firstArgument = 0, firstYield = 0;
   /// The argument that counts: from `lower`, in steps of `step`.
   BlockArgument counter;
   int64_t lower = 0, step = 1;
@@ -33,12 +33,12 @@ struct CarryingLoop {
     return body->getArgument(firstArgument + i);
   }
   OpOperand &getYield(unsigned i) {
-    return body->front().getTerminator()->getOpOperand(i);
+    return body->front().back().getOpOperand(firstYield + i);
   }
 };
 
-/// `op` as a loop: scf.for, and the `while` of scf, StableHLO and MHLO; nullopt
-/// for any other op.
+/// `op` as a loop: scf.for, the `while` of scf, StableHLO and MHLO, and the
+/// `Loop` of ONNX and torch; nullopt for any other op.
 std::optional<CarryingLoop> getCarryingLoop(Operation *op);
 
 } // namespace mlir::es

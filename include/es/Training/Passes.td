@@ -165,7 +165,9 @@ def ExpandVjp : Pass<"es-expand-vjp"> {
     `tensor` ops (TOSA after `tosa-to-linalg`), `es.loss`, `es.accumulate`,
     `es.splat` and `es.optimizer_step` become ops of these dialects. The gradient
     of an operand of a structured op is one structured op, so that the step uses
-    memory as the report counts it. Fails where a derivative has no expansion.
+    memory as the report counts it. An `es.composite` becomes its body, and its
+    gradient that of the body, computed again from what the composite keeps. Fails
+    where a derivative has no expansion.
 
     Example:
 

@@ -49,13 +49,15 @@ func.func @with_region(%y: tensor<4xf32>, %dy: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK: es.loss sum(%{{.*}})
 // CHECK: es.splat 1.000000e+00 : tensor<f32>
 // CHECK: es.accumulate %{{.*}}, %{{.*}} : tensor<f32>
+// CHECK: es.accumulate %{{.*}}, %{{.*}} apart : tensor<f32>
 // CHECK: es.release %{{.*}}, %{{.*}} : tensor<f32>, tensor<f32>
 func.func @loss(%y: tensor<4x10xbf16>, %labels: tensor<4xi32>) -> tensor<f32> {
   %l:2 = es.loss xent(%y, %labels) : (tensor<4x10xbf16>, tensor<4xi32>) -> (tensor<f32>, tensor<4x10xf32>)
   %m = es.loss mse(%y, %y) : (tensor<4x10xbf16>, tensor<4x10xbf16>) -> tensor<f32>
   %s = es.loss sum(%y) : (tensor<4x10xbf16>) -> tensor<f32>
   %one = es.splat 1.0 : tensor<f32>
-  %a = es.accumulate %m, %one : tensor<f32>
+  %b = es.accumulate %m, %one : tensor<f32>
+  %a = es.accumulate %b, %one apart : tensor<f32>
   es.release %l#0, %s : tensor<f32>, tensor<f32>
   return %a : tensor<f32>
 }

@@ -1,12 +1,14 @@
 """Counts how often the layers of a uniform stack are evaluated again in an emitted step.
 
-    evaluations.py es-opt MODEL LAYERS [--budgets]
+    evaluations.py es-opt MODEL LAYERS [STATE_BYTES]
 
-With so many states kept (checkpoint=states=c, as a pass on the text of a step), or for all
-budgets between those of keeping everything and of the smallest peak there is. A budget that
-keeping the state in front of each layer does not meet (LAYERS - 1 repetitions) is met with c
-states kept at a time, and then with the least number of repetitions that there is for c:
+With c states kept at a time that is the least number of repetitions that there is:
 t(1, c) = 0, t(l, 1) = l (l - 1) / 2, t(l, c) = min over k of k + t(l - k, c - 1) + t(k, c).
+
+Without STATE_BYTES c is given (checkpoint=states=c, to the pass es-checkpoint on the text
+of a step). With it a budget is: c states need c - 1 more than one, which is the smallest
+peak that there is, so that each such budget is met by the repetitions for c states, and a
+byte less by no fewer than for c - 1.
 """
 
 import functools
@@ -16,9 +18,10 @@ import sys
 
 # Griewank and Walther's counts for l steps and c states.
 PUBLISHED = {
-    (10, 1): 45, (10, 2): 20, (10, 3): 15, (10, 5): 13, (10, 8): 10,
-    (20, 1): 190, (20, 2): 65, (20, 3): 45, (20, 5): 33, (20, 8): 30,
-}  # fmt: skip
+    10: {1: 45, 2: 20, 3: 15, 5: 13, 8: 10},
+    20: {1: 190, 2: 65, 3: 45, 5: 33, 8: 30},
+    56: {1: 1540, 2: 340, 3: 210, 5: 140, 8: 113},
+}
 
 
 @functools.cache
@@ -35,67 +38,57 @@ def run(tool, passes, model):
                           capture_output=True, text=True)  # fmt: skip
 
 
-def count_layers(text, layers):
-    step = text[text.index(".training_step") :]
+def count_layers(done, layers):
+    if done.returncode:
+        sys.exit(done.stderr[:2000])
+    step = done.stdout[done.stdout.index(".training_step") :]
     # One in each layer; gradients name the op in quotes.
     return len(re.findall(r"= math\.tanh ", step)) - layers
 
 
-def count_with_states(tool, model, layers, states):
+def count_with_states(tool, model, layers):
+    counted = {}
     step = run(tool, "es-build-training-graph{optimizer=sgd save-policy=all}", model)
-    assert count_layers(step.stdout, layers) == 0
-    return count_layers(run(tool, f"es-checkpoint{{checkpoint=states={states}}}", step.stdout).stdout, layers)
+    assert count_layers(step, layers) == 0
+    for states, published in PUBLISHED[layers].items():
+        found = count_layers(run(tool, f"es-checkpoint{{checkpoint=states={states}}}", step.stdout), layers)
+        assert found == published, f"{found} repetitions for {states} states, not {published}"
+        counted[states] = found
+    return counted
 
 
-def count_with_budget(tool, model, layers, budget):
-    """None if no plan meets the budget."""
-    done = run(tool, f"es-build-training-graph{{optimizer=sgd grad-lifetime=update checkpoint=budget={budget}}}", model)
-    if done.returncode:
-        assert "cannot be met" in done.stderr, done.stderr[:2000]
-        return None
-    return count_layers(done.stdout, layers)
+def count_with_budgets(tool, model, layers, state):
+    def build(budget):
+        options = f"optimizer=sgd grad-lifetime=update checkpoint=budget={budget}"
+        return run(tool, f"es-build-training-graph{{{options}}}", model)
 
-
-def sweep_budgets(tool, model, layers):
-    """The numbers of repetitions that any budget leads to."""
-    counts = {}
-
-    def count(budget):
-        if budget not in counts:
-            counts[budget] = count_with_budget(tool, model, layers, budget)
-        return counts[budget]
-
-    # Counts only grow as the budget shrinks: where they differ between two
-    # budgets, look between them.
-    worklist = [(0, 1 << 22)]
-    while worklist:
-        low, high = worklist.pop()
-        if count(low) == count(high) or high - low <= 64:
-            continue
-        middle = (low + high) // 2
-        worklist += [(low, middle), (middle, high)]
-    seen = sorted({n for n in counts.values() if n is not None})
-    assert seen[0] == 0, "with enough memory nothing is evaluated again"
-    assert layers - 1 in seen, "each layer but the last once"
-    revolve = {least(layers, c) for c in range(1, layers)}
-    for n in seen:
-        assert n < layers or n in revolve, f"{n} repetitions is the minimum for no number of states"
-    return seen
+    smallest = int(re.search(r"the smallest peak with recomputation is (\d+) bytes", build(1).stderr)[1])
+    assert count_layers(build(1 << 40), layers) == 0, "with enough memory nothing is evaluated again"
+    counted = {}
+    for states, published in PUBLISHED[layers].items():
+        budget = smallest + (states - 1) * state
+        counted[states] = count_layers(build(budget), layers)
+        if states > 1:
+            below = count_layers(build(budget - 1), layers)
+            assert below >= least(layers, states - 1), f"{below} repetitions for less than {states} states"
+        # Where keeping the state in front of each layer does not meet the budget.
+        if published >= layers - 1:
+            assert counted[states] == published, f"{counted[states]} repetitions for {states} states, not {published}"
+    return counted
 
 
 def main():
     tool, path, layers = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    model = open(path).read()
-    published = {c: n for (l, c), n in PUBLISHED.items() if l == layers}
-    seen = sweep_budgets(tool, model, layers) if "--budgets" in sys.argv else None
-    for c, n in published.items():
-        assert least(layers, c) == n
-        if seen is None:
-            found = count_with_states(tool, model, layers, c)
-            assert found == n, f"{found} repetitions with {c} states"
-        else:
-            assert n in seen, f"{n} repetitions for {c} states not seen: {seen}"
-    print(f"{layers} layers: " + ", ".join(f"{n} repetitions with {c}" for c, n in published.items()) + " states")
+    for states, published in PUBLISHED[layers].items():
+        assert least(layers, states) == published
+    with open(path) as file:
+        model = file.read()
+    if len(sys.argv) > 4:
+        counted = count_with_budgets(tool, model, layers, int(sys.argv[4]))
+    else:
+        counted = count_with_states(tool, model, layers)
+    print(f"{layers} layers: " + ", ".join(f"{n} repetitions with {c}" for c, n in counted.items()) + " states")
 
 
-main()
+if __name__ == "__main__":
+    main()

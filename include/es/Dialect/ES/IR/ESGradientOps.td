@@ -195,7 +195,8 @@ def ES_AccumulateOp : ES_Op<"accumulate", [Pure, SameOperandsAndResultType]> {
   let description = [{
     Adds what two consumers of a value say of its gradient. The sum takes over
     the memory of an operand that dies, in every memory model: frameworks that run
-    op by op accumulate in place too.
+    op by op accumulate in place too. With `apart` it does not: PyTorch's sum has
+    memory of its own where the cotangent that came first is a view.
 
     Example:
 
@@ -206,9 +207,11 @@ def ES_AccumulateOp : ES_Op<"accumulate", [Pure, SameOperandsAndResultType]> {
     }
     ```
   }];
-  let arguments = (ins AnyType:$lhs, AnyType:$rhs);
+  let arguments = (ins AnyType:$lhs, AnyType:$rhs, UnitAttr:$apart);
   let results = (outs AnyType:$result);
-  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    $lhs `,` $rhs (`apart` $apart^)? attr-dict `:` type($result)
+  }];
 }
 
 def ES_ReleaseOp : ES_Op<"release", [
