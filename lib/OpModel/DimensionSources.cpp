@@ -195,6 +195,13 @@ static bool keepsDimensions(StringRef name) {
          name == "reduce_precision";
 }
 
+bool mlir::es::isGenerator(Operation *op) {
+  OpFacts facts = getOpFacts(op);
+  return op->getNumOperands() == 0 && op->getNumResults() == 1 &&
+         (facts.opClass == OpClass::Generator ||
+          facts.results.front().kind == ResultKind::Splat);
+}
+
 std::optional<DimensionSources> mlir::es::getDimensionSources(Operation *op,
                                                               unsigned index) {
   Value result = op->getResult(index);
@@ -211,8 +218,7 @@ std::optional<DimensionSources> mlir::es::getDimensionSources(Operation *op,
     return std::nullopt;
   // What comes from nothing is split as it is needed.
   if (op->getNumOperands() == 0)
-    return getRoleFacts(op).use == RoleUse::Generate ? std::optional(sources)
-                                                     : std::nullopt;
+    return isGenerator(op) ? std::optional(sources) : std::nullopt;
   if (name == "dot_general" || name == "dot") {
     addDotGeneral(sources, op);
   } else if (name == "reduce") {

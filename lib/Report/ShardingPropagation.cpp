@@ -162,12 +162,10 @@ private:
 // Building
 //===----------------------------------------------------------------------===//
 
-/// A splat, an iota: made on each device as it is needed.
-static bool isGenerator(Value value) {
+/// A generator that states no sharding.
+static bool isFreeGenerator(Value value) {
   Operation *op = value.getDefiningOp();
-  return op && op->getNumOperands() == 0 && op->getNumResults() == 1 &&
-         !getShardingAttr(op->getAttrDictionary()) &&
-         getRoleFacts(op).use == RoleUse::Generate;
+  return op && isGenerator(op) && !getShardingAttr(op->getAttrDictionary());
 }
 
 unsigned Solver::addNode(Value value, std::optional<Sharding> stated) {
@@ -196,7 +194,7 @@ unsigned Solver::getNode(Value value) {
 }
 
 unsigned Solver::getNode(OpOperand &use) {
-  if (!isGenerator(use.get()))
+  if (!isFreeGenerator(use.get()))
     return getNode(use.get());
   auto it = generated.find(&use);
   if (it != generated.end())
@@ -310,7 +308,7 @@ static bool keepsDimensions(Operation *op) {
 
 void Solver::buildResult(OpResult result) {
   Operation *op = result.getOwner();
-  if (!isMemoryType(result.getType()) || isGenerator(result))
+  if (!isMemoryType(result.getType()) || isFreeGenerator(result))
     return;
   unsigned node = getNode(result);
   std::optional<DimensionSources> sources =

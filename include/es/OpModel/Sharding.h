@@ -106,6 +106,9 @@ struct DimensionSources {
   SmallVector<std::array<std::pair<unsigned, unsigned>, 2>, 2> contracted;
 };
 
+/// A splat, an iota: made on each device as it is needed.
+bool isGenerator(Operation *op);
+
 /// Nothing if it is not known how the result's dimensions come about.
 std::optional<DimensionSources> getDimensionSources(Operation *op,
                                                     unsigned result);
