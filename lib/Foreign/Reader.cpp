@@ -14,6 +14,7 @@
 #include "ArgumentNames.h"
 #include "ImportFunctions.h"
 #include "Preamble.h"
+#include "PrintableTypes.h"
 #include "Refusals.h"
 #include "Verification.h"
 #include "es/Foreign/Dialects.h"
@@ -211,6 +212,8 @@ OwningOpRef<ModuleOp> mlir::es::parseModelFile(llvm::SourceMgr &sources,
              : parseBytecode(sources, buffer, context, options);
   if (!module || options.strict)
     return module;
+  if (isText)
+    makeOpaqueTextPrintable(*module, buffer.getBuffer());
   dropUnusedDialects(*module, summary);
   upgradeOps(*module);
   if (failed(verifyLeniently(*module, summary)))
