@@ -179,8 +179,11 @@ static OwningOpRef<ModuleOp> parseText(llvm::SourceMgr &sources,
     }
     loadUnknownDialects(context, buffer.getBuffer(), summary);
   }
-  if (std::optional<Refusal> deep = refuseNesting(buffer, options.maxNesting)) {
-    emitRefusal(context, buffer.getBufferIdentifier(), *deep);
+  std::optional<Refusal> refusal = refuseNesting(buffer, options.maxNesting);
+  if (!refusal)
+    refusal = refuseBrokenDimensions(buffer);
+  if (refusal) {
+    emitRefusal(context, buffer.getBufferIdentifier(), *refusal);
     return nullptr;
   }
   Recorder recorder(context);
@@ -232,6 +235,8 @@ LogicalResult mlir::es::prepareModelText(
     refusal = refuseContainer(*buffer);
   if (!refusal && !isBytecode(*buffer))
     refusal = refuseNesting(*buffer, options.maxNesting);
+  if (!refusal && !isBytecode(*buffer))
+    refusal = refuseBrokenDimensions(*buffer);
   if (refusal) {
     errors << buffer->getBufferIdentifier() << ":" << refusal->line << ":"
            << refusal->column << ": error: " << refusal->message << "\n";
