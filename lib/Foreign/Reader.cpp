@@ -79,10 +79,17 @@ public:
     return nullptr;
   }
 
-  /// Says it all after all.
-  void replay() {
-    for (Diagnostic &diagnostic : said)
+  /// Says it all after all. A parser stops at its first error: further ones are
+  /// what the functions that called it say of the same.
+  void replay(bool onlyFirstError = false) {
+    bool isOver = false;
+    for (Diagnostic &diagnostic : said) {
+      bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+      if (isError && isOver)
+        continue;
+      isOver |= isError && onlyFirstError;
       context->getDiagEngine().emit(std::move(diagnostic));
+    }
   }
 
 private:
@@ -105,7 +112,7 @@ static void explainText(MLIRContext *context, llvm::MemoryBufferRef buffer,
     if (std::optional<Refusal> old =
             explainOldSyntax(buffer, getLine(error->getLocation())))
       return emitRefusal(context, buffer.getBufferIdentifier(), *old);
-  recorder.replay();
+  recorder.replay(/*onlyFirstError=*/true);
 }
 
 //===----------------------------------------------------------------------===//
