@@ -62,7 +62,12 @@ are switched off.
 
 {jax_peers.summary(rows)}.
 
-Where it is more than 25%:
+Where it is more than 25%, XLA's own buffers say what for. Rules
+(`benchmarks/peers/xla_causes.py`) find, in the optimised program and the buffer
+assignment that XLA dumps, the values that one of its passes introduced or kept; laid
+out again without them, by the same allocator, the difference is what the pass holds.
+No rule knows a function, and the script fails where what is left is further from
+es-opt than 25% of XLA's temporaries. What is left and still larger is due to the order.
 
 {chr(10).join(explained)}
 """

@@ -14,6 +14,7 @@
 #include "ArgumentNames.h"
 #include "ImportFunctions.h"
 #include "Preamble.h"
+#include "PrintableTypes.h"
 #include "Refusals.h"
 #include "Verification.h"
 #include "es/Foreign/Dialects.h"
@@ -78,10 +79,17 @@ public:
     return nullptr;
   }
 
-  /// Says it all after all.
-  void replay() {
-    for (Diagnostic &diagnostic : said)
+  /// Says it all after all. A parser stops at its first error: further ones are
+  /// what the functions that called it say of the same.
+  void replay(bool onlyFirstError = false) {
+    bool isOver = false;
+    for (Diagnostic &diagnostic : said) {
+      bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+      if (isError && isOver)
+        continue;
+      isOver |= isError && onlyFirstError;
       context->getDiagEngine().emit(std::move(diagnostic));
+    }
   }
 
 private:
@@ -104,7 +112,7 @@ static void explainText(MLIRContext *context, llvm::MemoryBufferRef buffer,
     if (std::optional<Refusal> old =
             explainOldSyntax(buffer, getLine(error->getLocation())))
       return emitRefusal(context, buffer.getBufferIdentifier(), *old);
-  recorder.replay();
+  recorder.replay(/*onlyFirstError=*/true);
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,8 +186,11 @@ static OwningOpRef<ModuleOp> parseText(llvm::SourceMgr &sources,
     }
     loadUnknownDialects(context, buffer.getBuffer(), summary);
   }
-  if (std::optional<Refusal> deep = refuseNesting(buffer, options.maxNesting)) {
-    emitRefusal(context, buffer.getBufferIdentifier(), *deep);
+  std::optional<Refusal> refusal = refuseNesting(buffer, options.maxNesting);
+  if (!refusal)
+    refusal = refuseBrokenDimensions(buffer);
+  if (refusal) {
+    emitRefusal(context, buffer.getBufferIdentifier(), *refusal);
     return nullptr;
   }
   Recorder recorder(context);
@@ -211,6 +222,8 @@ OwningOpRef<ModuleOp> mlir::es::parseModelFile(llvm::SourceMgr &sources,
              : parseBytecode(sources, buffer, context, options);
   if (!module || options.strict)
     return module;
+  if (isText)
+    makeOpaqueTextPrintable(*module, buffer.getBuffer());
   dropUnusedDialects(*module, summary);
   upgradeOps(*module);
   if (failed(verifyLeniently(*module, summary)))
@@ -229,6 +242,8 @@ LogicalResult mlir::es::prepareModelText(
     refusal = refuseContainer(*buffer);
   if (!refusal && !isBytecode(*buffer))
     refusal = refuseNesting(*buffer, options.maxNesting);
+  if (!refusal && !isBytecode(*buffer))
+    refusal = refuseBrokenDimensions(*buffer);
   if (refusal) {
     errors << buffer->getBufferIdentifier() << ":" << refusal->line << ":"
            << refusal->column << ": error: " << refusal->message << "\n";

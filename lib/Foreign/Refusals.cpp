@@ -202,6 +202,44 @@ std::optional<Refusal> mlir::es::refuseNesting(llvm::MemoryBufferRef buffer,
                          "; a model does not, so the file is not read");
 }
 
+/// The first character of the op's list `key = [...]` that is not of an
+/// integer.
+static const char *findBrokenList(StringRef op, StringRef key) {
+  size_t at = op.find(key);
+  if (at == StringRef::npos)
+    return nullptr;
+  StringRef rest = op.drop_front(at + key.size()).ltrim();
+  if (!rest.consume_front("="))
+    return nullptr;
+  rest = rest.ltrim();
+  if (!rest.consume_front("["))
+    return nullptr;
+  size_t end = rest.find_first_not_of("0123456789-, \t\r\n");
+  return end == StringRef::npos || rest[end] == ']' ? nullptr
+                                                    : rest.data() + end;
+}
+
+/// MLIR's parser of these ops does not survive a list of dimensions with
+/// something else in it.
+std::optional<Refusal>
+mlir::es::refuseBrokenDimensions(llvm::MemoryBufferRef buffer) {
+  static constexpr std::pair<StringRef, StringRef> ops[] = {
+      {"linalg.transpose", "permutation"},
+      {"linalg.broadcast", "dimensions"},
+      {"linalg.reduce", "dimensions"}};
+  StringRef text = buffer.getBuffer();
+  for (auto [name, key] : ops)
+    for (size_t at = text.find(name); at != StringRef::npos;
+         at = text.find(name, at + 1)) {
+      // No further than the next op.
+      StringRef op = text.drop_front(at);
+      op = op.take_front(op.find("linalg.", 1));
+      if (const char *broken = findBrokenList(op, key))
+        return makeRefusal(text, broken, "expected integer value");
+    }
+  return std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Bytecode
 //===----------------------------------------------------------------------===//

@@ -29,6 +29,9 @@ std::optional<Refusal> refuseContainer(llvm::MemoryBufferRef buffer);
 std::optional<Refusal> refuseNesting(llvm::MemoryBufferRef buffer,
                                      unsigned limit);
 
+/// Answers lists of dimensions of linalg ops that hold something else.
+std::optional<Refusal> refuseBrokenDimensions(llvm::MemoryBufferRef buffer);
+
 /// Why bytecode was not read, after the parser complained.
 Refusal explainBytecode(llvm::MemoryBufferRef buffer, StringRef complaint);
 

@@ -92,13 +92,14 @@ static const FamilyTable &getTable() {
        "unsqueeze_copy squeeze_copy im2col col2im _chunk_cat _reshape_copy "
        "alias_copy as_strided_copy block_diag diagonal_copy fft_fftshift "
        "fft_ifftshift narrow_copy pad_sequence reflection_pad3d "
-       "replication_pad3d split_with_sizes_copy unbind_copy unfold_copy"},
+       "replication_pad3d split_with_sizes_copy unbind_copy unfold_copy "
+       "_resize_output"},
       {Family::Generator,
        "arange empty empty_like empty_permuted empty_strided eye full "
        "full_like linspace logspace new_empty new_empty_strided new_full "
        "new_ones new_zeros ones ones_like scalar_tensor tril_indices "
        "triu_indices zeros zeros_like tensor cauchy exponential geometric "
-       "hann_window log_normal uniform _make_dep_token"},
+       "hann_window log_normal uniform _make_dep_token _list_to_tensor"},
       {Family::Reduction,
        "all amax amin aminmax any argmax argmin count_nonzero frobenius_norm "
        "logsumexp max mean median min nansum norm numel_reduce prod std "
@@ -117,7 +118,8 @@ static const FamilyTable &getTable() {
        "_weight_int4pack_mm_for_cpu "
        "_weight_int4pack_mm_with_scales_and_zeros"},
       {Family::Materializing,
-       "_adaptive_avg_pool2d_backward _cdist_forward _ctc_loss "
+       "_adaptive_avg_pool2d_backward _cdist_forward _ctc_loss _spdiags "
+       "_to_dense "
        "_embedding_bag _fused_dropout _log_softmax "
        "_log_softmax_backward_data _native_batch_norm_legit "
        "_native_batch_norm_legit_functional "

@@ -68,6 +68,8 @@ static void addDotGeneral(DimensionSources &sources, Operation *op) {
       }
     }
   }
+  for (auto [l, r] : llvm::zip(sum[0], sum[1]))
+    sources.contracted.push_back({{{0, l}, {1, r}}});
 }
 
 static void addReduce(DimensionSources &sources, Operation *op,
@@ -177,18 +179,27 @@ static void addConvolution(DimensionSources &sources, Operation *op) {
   };
   add(find(out, "b"), 0, find(lhs, "b"));
   add(find(out, "f"), 1, find(rhs, "o"));
-  if (std::optional<unsigned> dim = find(lhs, "f"))
-    sources.summed.push_back({0, *dim});
-  if (std::optional<unsigned> dim = find(rhs, "i"))
-    sources.summed.push_back({1, *dim});
+  std::optional<unsigned> in = find(lhs, "f"), filter = find(rhs, "i");
+  if (!in || !filter)
+    return;
+  sources.summed.push_back({0, *in});
+  sources.summed.push_back({1, *filter});
+  if (getShape(op->getOperand(0))[*in] == getShape(op->getOperand(1))[*filter])
+    sources.contracted.push_back({{{0, *in}, {1, *filter}}});
 }
 
 static bool keepsDimensions(StringRef name) {
-  return name == "concatenate" || name == "slice" || name == "pad" ||
-         name == "dynamic_slice" || name == "dynamic_update_slice" ||
-         name == "reverse" || name == "sort" || name == "scatter" ||
-         name == "reduce_window" || name == "select_and_scatter" ||
-         name == "cholesky" || name == "reduce_precision";
+  return name == "slice" || name == "pad" || name == "dynamic_slice" ||
+         name == "reverse" || name == "scatter" || name == "reduce_window" ||
+         name == "select_and_scatter" || name == "cholesky" ||
+         name == "reduce_precision";
+}
+
+bool mlir::es::isGenerator(Operation *op) {
+  OpFacts facts = getOpFacts(op);
+  return op->getNumOperands() == 0 && op->getNumResults() == 1 &&
+         (facts.opClass == OpClass::Generator ||
+          facts.results.front().kind == ResultKind::Splat);
 }
 
 std::optional<DimensionSources> mlir::es::getDimensionSources(Operation *op,
@@ -203,8 +214,11 @@ std::optional<DimensionSources> mlir::es::getDimensionSources(Operation *op,
     addSame(sources, result, op->getOpOperand(0));
     return sources;
   }
-  if (!isHlo || op->getNumOperands() == 0)
+  if (!isHlo)
     return std::nullopt;
+  // What comes from nothing is split as it is needed.
+  if (op->getNumOperands() == 0)
+    return isGenerator(op) ? std::optional(sources) : std::nullopt;
   if (name == "dot_general" || name == "dot") {
     addDotGeneral(sources, op);
   } else if (name == "reduce") {
@@ -227,6 +241,14 @@ std::optional<DimensionSources> mlir::es::getDimensionSources(Operation *op,
       addSame(sources, result, op->getOpOperand(index));
   } else if (name == "sort") {
     addSame(sources, result, op->getOpOperand(index));
+    // Rows that are sorted are whole.
+    auto dimension = op->getAttrOfType<IntegerAttr>("dimension");
+    uint64_t sorted = dimension ? dimension.getInt() : 0;
+    if (sorted < sources.dimensions.size())
+      sources.dimensions[sorted].clear();
+  } else if (name == "dynamic_update_slice" || name == "concatenate") {
+    for (OpOperand &operand : op->getOpOperands())
+      addSame(sources, result, operand);
   } else if (keepsDimensions(name)) {
     addSame(sources, result, op->getOpOperand(0));
   } else {

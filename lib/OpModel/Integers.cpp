@@ -10,7 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AtenShapes.h"
+
 #include "es/OpModel/Attributes.h"
+#include "es/OpModel/OpModel.h"
 #include "es/OpModel/RoleFacts.h"
 #include "es/OpModel/Shapes.h"
 
@@ -141,6 +144,11 @@ static std::optional<Integers> evaluateKnown(Operation *op,
 std::optional<Integers> mlir::es::evaluateIntegers(Operation *op,
                                                    const KnownIntegers &known) {
   StringRef dialect = op->getName().getDialectNamespace();
+  if (dialect == "torch" && op->getNumResults() == 1 && !op->getNumRegions() &&
+      !isMemoryType(op->getResult(0).getType())) {
+    std::optional<int64_t> value = evaluateTorchInteger(op, known);
+    return value ? std::optional(Integers{*value}) : std::nullopt;
+  }
   if (op->getNumResults() != 1 || op->getNumRegions() ||
       (dialect != "stablehlo" && dialect != "mhlo"))
     return std::nullopt;

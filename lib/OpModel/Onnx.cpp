@@ -83,6 +83,10 @@ std::optional<OpFacts> mlir::es::getOnnxFacts(Operation *op, StringRef name) {
   if (it == getTable().end())
     return std::nullopt;
   OpFacts facts = getFamilyFacts(op, it->second);
+  // A cache or a table with some of it new.
+  if (name == "TensorScatter" || name == "Scatter" ||
+      name == "ScatterElements" || name == "ScatterND")
+    makeUpdate(op, facts);
   // Dropout also gives its mask, which is no part of its operand.
   if (name == "Dropout" && facts.results.size() > 1 &&
       facts.results[1].kind == ResultKind::View)

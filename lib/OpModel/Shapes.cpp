@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "es/OpModel/Shapes.h"
+#include "AtenShapes.h"
 #include "es/OpModel/Attributes.h"
 #include "es/OpModel/OpModel.h"
 #include "es/OpModel/RoleFacts.h"
@@ -397,10 +398,18 @@ mlir::es::inferShapes(Operation *op, const KnownIntegers &known) {
   }
   if (name.consume_front("aten."))
     name = name.split('.').first;
+  if (dialect == "torch")
+    for (unsigned i = 0, e = shapes.size(); i < e; ++i)
+      shapes[i] = inferAtenShape(op, name, i, known);
   bool isReshape = name == "view" || name == "reshape" || name == "flatten" ||
                    name == "unflatten" || name == "_unsafe_view" ||
                    name == "Reshape" || name == "Flatten";
-  shapes[0] = isReshape ? inferReshape(query) : inferOperatorShape(op, name);
+  // What sizes leave open may follow from the number of elements.
+  if (isReshape && (!shapes[0] || ShapedType::isDynamicShape(*shapes[0])))
+    if (Shape counted = inferReshape(query))
+      shapes[0] = counted;
+  if (!shapes[0] && !isReshape)
+    shapes[0] = inferOperatorShape(op, name);
   if (shapes[0] || shapes.size() != 1)
     return shapes;
   OpClass kind = getOpFacts(op).opClass;

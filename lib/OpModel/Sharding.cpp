@@ -139,6 +139,26 @@ ShardingReader::ShardingReader(Operation *module) {
   });
 }
 
+/// `"x"`, or `"x":(2)4`: x is 2 x 4 x ..., and this is the 4.
+std::optional<DeviceAxis> ShardingReader::takeAxis(StringRef &text,
+                                                   const Mesh &mesh) {
+  auto it = mesh.axes.find(takeQuoted(text));
+  if (it == mesh.axes.end())
+    return std::nullopt;
+  DeviceAxis axis = it->second;
+  if (!text.consume_front(":("))
+    return axis;
+  int64_t before = std::max<int64_t>(takeInteger(text), 1);
+  text.consume_front(")");
+  int64_t size = std::max<int64_t>(takeInteger(text), 1);
+  if (before > axis.size || size > axis.size / before ||
+      axis.size % (before * size))
+    return std::nullopt;
+  axis.stride *= axis.size / (before * size);
+  axis.size = size;
+  return axis;
+}
+
 /// `@mesh, [{"x", ?}, {"y":(1)2}p1, {}], replicated={"z"}`
 std::optional<Sharding>
 ShardingReader::readShardy(StringRef text, unsigned index, unsigned rank) {
@@ -174,23 +194,25 @@ ShardingReader::readShardy(StringRef text, unsigned index, unsigned rank) {
     StringRef axes = takeGroup(list, '{', '}');
     SplitDimension &split = sharding.dimensions.emplace_back();
     split.isOpen = axes.contains('?');
+    if (list.consume_front("p"))
+      split.priority = takeInteger(list);
     while (axes.contains('"')) {
-      auto it = mesh.axes.find(takeQuoted(axes));
-      if (it == mesh.axes.end())
+      std::optional<DeviceAxis> axis = takeAxis(axes, mesh);
+      if (!axis)
         return std::nullopt;
-      DeviceAxis axis = it->second;
-      // `"x":(2)4`: x is 2 x 4 x ..., and this is the 4.
-      if (axes.consume_front(":(")) {
-        int64_t before = std::max<int64_t>(takeInteger(axes), 1);
-        axes.consume_front(")");
-        int64_t size = std::max<int64_t>(takeInteger(axes), 1);
-        if (axis.size % (before * size))
-          return std::nullopt;
-        axis.stride *= axis.size / (before * size);
-        axis.size = size;
-      }
-      if (axis.size > 1)
-        split.axes.push_back(axis);
+      if (axis->size > 1)
+        split.axes.push_back(*axis);
+    }
+  }
+  size_t whole = text.find("replicated=");
+  if (whole != StringRef::npos) {
+    StringRef names = text.drop_front(whole + StringRef("replicated=").size());
+    names = takeGroup(names, '{', '}');
+    while (names.contains('"')) {
+      std::optional<DeviceAxis> axis = takeAxis(names, mesh);
+      if (!axis)
+        return std::nullopt;
+      sharding.replicated.push_back(*axis);
     }
   }
   // A mesh of one device splits nothing, and no dimensions are listed.
@@ -306,6 +328,23 @@ std::optional<Sharding> ShardingReader::readXla(StringRef text, unsigned index,
     if (tiles[dim] > 1)
       split.axes.push_back({strides[dim], tiles[dim]});
   return sharding;
+}
+
+Attribute mlir::es::selectSharding(Attribute attribute, unsigned index) {
+  auto opaque = dyn_cast_if_present<OpaqueAttr>(attribute);
+  StringRef data = opaque ? opaque.getAttrData() : "";
+  if (!data.consume_front("sharding_per_value"))
+    return nullptr;
+  StringRef body = takeGroup(data, '<', '>').trim();
+  StringRef list = takeGroup(body, '[', ']').trim();
+  for (unsigned i = 0; list.starts_with("<"); ++i) {
+    StringRef one = takeGroup(list, '<', '>');
+    list = list.ltrim(" ,");
+    if (i == index)
+      return OpaqueAttr::get(opaque.getDialectNamespace(),
+                             ("sharding<" + one + ">").str(), opaque.getType());
+  }
+  return nullptr;
 }
 
 std::optional<Sharding> ShardingReader::read(Attribute attribute,

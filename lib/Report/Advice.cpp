@@ -26,6 +26,10 @@ using namespace mlir::es;
 /// At most this many arguments are tried one by one, the largest first.
 static constexpr unsigned kMostSingles = 4;
 
+/// What saves less than this part of what is needed, and does not make it fit,
+/// is no advice.
+static constexpr uint64_t kLeastPart = 100;
+
 namespace {
 /// What a flag would bring.
 struct Trial {
@@ -189,7 +193,9 @@ std::vector<std::string> Adviser::advise() {
   std::vector<std::string> advice;
   for (const Trial &trial : trials) {
     std::optional<uint64_t> bytes = measure(trial);
-    if (!bytes || *bytes >= graph.getNeed() + options.reserve)
+    uint64_t need = graph.getNeed() + options.reserve;
+    if (!bytes || *bytes >= need ||
+        (*bytes > *options.budget && need - *bytes < need / kLeastPart))
       continue;
     advice.push_back("advice: " + trial.flag + " needs " +
                      std::to_string(*bytes) + " B (" + formatBytes(*bytes) +

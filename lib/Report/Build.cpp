@@ -314,7 +314,6 @@ void FunctionBuilder::explain(const MemoryProfile &profile,
                                    "$' lets it die at its last use");
     return;
   }
-  report.explanation.push_back("no buffer is called '" + options.explain + "'");
 }
 
 //===----------------------------------------------------------------------===//
@@ -589,6 +588,12 @@ mlir::es::buildMemoryReport(ModuleOp module, const ReportOptions &options) {
       return failure();
     report.functions.push_back(std::move(*function));
   }
+  bool isExplained = llvm::any_of(report.functions, [](auto &function) {
+    return !function.explanation.empty();
+  });
+  if (!options.explain.empty() && !isExplained)
+    return module.emitError() << "no buffer is called '" << options.explain
+                              << "' (--explain)";
   for (FunctionOpInterface func : others) {
     FunctionBuilder builder(func, options, parameters);
     SizeOptions size = options.size;

@@ -179,7 +179,41 @@ void TupleFlattener::run() {
   }
 }
 
+/// `torch.prim.ListUnpack` of what one op makes or lists: the op has the
+/// elements as results, so that it is known which of them are views.
+static void unpackLists(FunctionOpInterface func) {
+  SmallVector<Operation *> unpacks;
+  func.getFunctionBody().walk([&](Operation *op) {
+    if (op->getName().getStringRef() == "torch.prim.ListUnpack" &&
+        op->getNumOperands() == 1)
+      unpacks.push_back(op);
+  });
+  for (Operation *unpack : unpacks) {
+    Operation *list = unpack->getOperand(0).getDefiningOp();
+    if (!list || list->isRegistered() || list->getNumResults() != 1 ||
+        list->getNumRegions())
+      continue;
+    if (list->getName().stripDialect() == "prim.ListConstruct") {
+      if (!llvm::equal(list->getOperandTypes(), unpack->getResultTypes()))
+        continue;
+      unpack->replaceAllUsesWith(list->getOperands());
+    } else {
+      if (!unpack->getOperand(0).hasOneUse())
+        continue;
+      OpBuilder builder(list);
+      OperationState state(list->getLoc(), list->getName().getStringRef(),
+                           list->getOperands(), unpack->getResultTypes(),
+                           list->getAttrs());
+      unpack->replaceAllUsesWith(builder.create(state));
+    }
+    unpack->erase();
+    if (list->use_empty())
+      list->erase();
+  }
+}
+
 void mlir::es::flattenTuples(FunctionOpInterface func) {
+  unpackLists(func);
   bool found = llvm::any_of(func.getArgumentTypes(), llvm::IsaPred<TupleType>);
   bool isCalled = false;
   func->walk([&](Operation *op) {

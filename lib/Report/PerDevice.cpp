@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Turns a function with shardings into the program of one device. Shardings go
-// forward: an op without one of its own splits the dimensions that come from
-// split dimensions of its operands. Values that are needed in another sharding
-// are communicated, as are parts of sums; both are buffers of their own. The
-// analysis then runs on that program as on any other.
+// Turns a function with shardings into the program of one device. Values that
+// are needed in another sharding than they have are communicated, as are parts
+// of sums; both are buffers of their own. The analysis then runs on that
+// program as on any other.
 //
 //===----------------------------------------------------------------------===//
 
 #include "PerDevice.h"
+#include "ShardingPropagation.h"
 #include "es/Foreign/Types.h"
 #include "es/OpModel/OpModel.h"
 #include "es/OpModel/RoleFacts.h"
@@ -37,14 +37,16 @@ private:
   void enter(Operation *op);
   void leave(Operation *op);
   void shardResult(OpResult result);
-  std::optional<Sharding> getStated(OpResult result);
-  Sharding propagate(OpResult result, const Sharding *stated);
   void fitOperands(Operation *op);
   void fitOperand(OpOperand &operand, const DimensionSources &sources,
                   const Sharding &result);
-  void reduceParts(OpResult result, const DimensionSources &sources);
+  Sharding getComputed(Operation *op, const DimensionSources &sources,
+                       const Sharding &wanted);
+  void reduceParts(OpResult result, const DimensionSources &sources,
+                   const Sharding &wanted);
   void fitReturn(Operation *terminator);
-  void fitLoop(Operation *op);
+  void fitYields(Operation *op);
+  void fitTo(OpOperand &operand, const Sharding &wanted);
   Value reshard(OpBuilder &builder, Value value, const Sharding &to,
                 StringRef target);
   void set(Value value, Sharding sharding);
@@ -54,56 +56,12 @@ private:
   ShardingReader &reader;
   int64_t device;
   LocalFunction result;
-  llvm::MapVector<Value, Sharding> shardings;
+  /// How values are to be split, and how they are: those of communication too.
+  llvm::MapVector<Value, Sharding> solved, shardings;
   /// How deep in regions whose values are local already.
   unsigned manual = 0;
 };
 } // namespace
-
-static unsigned getRank(Value value) {
-  ShapedType type = getCarriedShape(value.getType());
-  return type && type.hasRank() ? type.getRank() : 0;
-}
-
-static Sharding getReplicated(Value value) {
-  Sharding sharding;
-  sharding.dimensions.resize(getRank(value));
-  return sharding;
-}
-
-static Attribute getShardingAttr(DictionaryAttr attributes) {
-  if (!attributes)
-    return nullptr;
-  if (Attribute attribute = attributes.get("sdy.sharding"))
-    return attribute;
-  return attributes.get("mhlo.sharding");
-}
-
-static bool isManual(Operation *op) {
-  return op->getName().getStringRef() == "sdy.manual_computation";
-}
-
-static bool isWhile(Operation *op) {
-  return op->getName().stripDialect() == "while" &&
-         op->getNumOperands() == op->getNumResults();
-}
-
-static StringRef getTarget(Operation *op) {
-  if (op->getName().stripDialect() != "custom_call")
-    return "";
-  Attribute target = op->getAttr("call_target_name");
-  if (auto symbol = dyn_cast_if_present<FlatSymbolRefAttr>(target))
-    return symbol.getValue();
-  auto name = dyn_cast_if_present<StringAttr>(target);
-  return name ? name.getValue() : "";
-}
-
-/// Ops that say how a value is split and do nothing else.
-static bool isConstraint(Operation *op) {
-  StringRef name = op->getName().getStringRef();
-  return name == "sdy.sharding_constraint" || name == "sdy.reshard" ||
-         getTarget(op) == "Sharding";
-}
 
 void Localizer::set(Value value, Sharding sharding) {
   if (sharding.device &&
@@ -116,74 +74,19 @@ void Localizer::set(Value value, Sharding sharding) {
 // Shardings of results
 //===----------------------------------------------------------------------===//
 
-std::optional<Sharding> Localizer::getStated(OpResult result) {
-  Operation *op = result.getOwner();
-  unsigned rank = getRank(result);
-  if (isManual(op))
-    return reader.read(op->getAttr("out_shardings"), result.getResultNumber(),
-                       rank);
-  if (isConstraint(op))
-    if (Attribute attribute = op->getAttr("sharding"))
-      return reader.read(attribute, 0, rank);
-  // What comes out of a collective of Shardy.
-  if (Attribute attribute = op->getAttr("out_sharding"))
-    return reader.read(attribute, 0, rank);
-  if (Attribute attribute = getShardingAttr(op->getAttrDictionary()))
-    return reader.read(attribute, result.getResultNumber(), rank);
-  return std::nullopt;
-}
-
-/// Splits every dimension as the first operand does that splits it, unless the
-/// axes are in use. Of a stated sharding only open dimensions are split
-/// further.
-Sharding Localizer::propagate(OpResult value, const Sharding *stated) {
-  Sharding sharding = stated ? *stated : getReplicated(value);
-  std::optional<DimensionSources> sources =
-      getDimensionSources(value.getOwner(), value.getResultNumber());
-  bool unknown = !sources;
-  if (sources) {
-    for (auto [dim, list] : llvm::enumerate(sources->dimensions)) {
-      SplitDimension &split = sharding.dimensions[dim];
-      if (!split.axes.empty() || (stated && !split.isOpen))
-        continue;
-      for (auto [operand, from] : list) {
-        auto it = shardings.find(value.getOwner()->getOperand(operand));
-        if (it == shardings.end() || from >= it->second.dimensions.size())
-          continue;
-        const SplitDimension &source = it->second.dimensions[from];
-        bool taken =
-            llvm::any_of(sharding.dimensions, [&](const SplitDimension &other) {
-              return other.overlaps(source);
-            });
-        if (source.axes.empty() || taken)
-          continue;
-        split.axes = source.axes;
-        break;
-      }
-    }
-    // What is on one device is computed there.
-    for (Value operand : value.getOwner()->getOperands())
-      if (auto it = shardings.find(operand);
-          it != shardings.end() && it->second.device && !sharding.device)
-        sharding.device = it->second.device;
-  }
-  if (unknown && !stated && !manual && sharding.dimensions.size() &&
-      getOpFacts(value.getOwner()).results[value.getResultNumber()].kind ==
-          ResultKind::New)
-    ++result.numUnknown;
-  return sharding;
-}
-
 void Localizer::shardResult(OpResult value) {
   if (!isMemoryType(value.getType()))
     return;
-  std::optional<Sharding> stated = getStated(value);
-  bool isOpen = stated && llvm::any_of(stated->dimensions, [](auto &split) {
-                  return split.isOpen;
-                });
-  if (stated && !isOpen)
-    return set(value, *stated);
-  set(value, propagate(value, stated ? &*stated : nullptr));
+  auto it = solved.find(value);
+  Sharding sharding = it == solved.end() ? getReplicated(value) : it->second;
+  Operation *op = value.getOwner();
+  // Loops and branches are split as what they carry.
+  if (!isWhile(op) && !isBranch(op) && !manual && getRank(value) &&
+      !sharding.isSplit() && !getStatedSharding(value, reader) &&
+      !getDimensionSources(op, value.getResultNumber()) &&
+      getOpFacts(op).results[value.getResultNumber()].kind == ResultKind::New)
+    ++result.numUnknown;
+  set(value, std::move(sharding));
 }
 
 //===----------------------------------------------------------------------===//
@@ -202,6 +105,37 @@ Value Localizer::reshard(OpBuilder &builder, Value value, const Sharding &to,
   return moved;
 }
 
+static bool overlapsAny(const SplitDimension &split,
+                        ArrayRef<SplitDimension> others) {
+  return llvm::any_of(others, [&](const SplitDimension &other) {
+    return other.overlaps(split);
+  });
+}
+
+/// How the op makes its result. Where both sides of a product are split along
+/// what is summed, each device has a part of the whole, whatever the result is
+/// to be split along.
+Sharding Localizer::getComputed(Operation *op, const DimensionSources &sources,
+                                const Sharding &wanted) {
+  Sharding computed = wanted;
+  for (auto &[left, right] : sources.contracted) {
+    auto l = shardings.find(op->getOperand(left.first)),
+         r = shardings.find(op->getOperand(right.first));
+    if (l == shardings.end() || r == shardings.end() ||
+        left.second >= l->second.dimensions.size() ||
+        right.second >= r->second.dimensions.size())
+      continue;
+    const SplitDimension &summed = l->second.dimensions[left.second];
+    if (summed.axes.empty() ||
+        summed.axes != r->second.dimensions[right.second].axes)
+      continue;
+    for (SplitDimension &split : computed.dimensions)
+      if (split.overlaps(summed))
+        split.axes.clear();
+  }
+  return computed;
+}
+
 /// Dimensions that the result does not split alike have to be whole, or split
 /// as the result's are.
 void Localizer::fitOperand(OpOperand &operand, const DimensionSources &sources,
@@ -215,7 +149,9 @@ void Localizer::fitOperand(OpOperand &operand, const DimensionSources &sources,
     if (split.axes.empty())
       continue;
     std::pair<unsigned, unsigned> here(operand.getOperandNumber(), dim);
-    if (llvm::is_contained(sources.summed, here))
+    // A part of a sum on each device, unless these devices split the result.
+    if (llvm::is_contained(sources.summed, here) &&
+        !overlapsAny(split, to.dimensions))
       continue;
     const SplitDimension *target = nullptr;
     for (auto [result, list] : llvm::enumerate(sources.dimensions))
@@ -234,7 +170,8 @@ void Localizer::fitOperand(OpOperand &operand, const DimensionSources &sources,
 }
 
 /// Each device has a part of the sum where a dimension that is summed is split.
-void Localizer::reduceParts(OpResult value, const DimensionSources &sources) {
+void Localizer::reduceParts(OpResult value, const DimensionSources &sources,
+                            const Sharding &wanted) {
   Operation *op = value.getOwner();
   bool isPartial = llvm::any_of(sources.summed, [&](auto here) {
     auto it = shardings.find(op->getOperand(here.first));
@@ -246,8 +183,7 @@ void Localizer::reduceParts(OpResult value, const DimensionSources &sources) {
     return;
   OpBuilder builder(op);
   builder.setInsertionPointAfter(op);
-  Sharding sharding = shardings[value];
-  Value sum = reshard(builder, value, sharding, "all-reduce");
+  Value sum = reshard(builder, value, wanted, "all-reduce");
   value.replaceAllUsesExcept(sum, sum.getDefiningOp());
   ++result.numReductions;
 }
@@ -261,11 +197,13 @@ void Localizer::fitOperands(Operation *op) {
         getDimensionSources(op, value.getResultNumber());
     if (it == shardings.end() || !sources)
       continue;
-    Sharding sharding = it->second;
+    Sharding wanted = it->second;
+    Sharding computed = getComputed(op, *sources, wanted);
+    set(value, computed);
     if (!isConstraint(op))
       for (OpOperand &operand : op->getOpOperands())
-        fitOperand(operand, *sources, sharding);
-    reduceParts(value, *sources);
+        fitOperand(operand, *sources, computed);
+    reduceParts(value, *sources, wanted);
   }
 }
 
@@ -294,24 +232,29 @@ void Localizer::fitReturn(Operation *terminator) {
   }
 }
 
-/// What a loop carries stays as it comes in.
-void Localizer::fitLoop(Operation *op) {
-  for (Region &region : llvm::drop_begin(op->getRegions())) {
-    Operation *terminator =
-        region.hasOneBlock() ? region.front().getTerminator() : nullptr;
-    if (!terminator || terminator->getNumOperands() != op->getNumOperands())
+/// Communicates the operand if it is split otherwise.
+void Localizer::fitTo(OpOperand &operand, const Sharding &wanted) {
+  auto it = shardings.find(operand.get());
+  if (it == shardings.end() || it->second.sameAs(wanted))
+    return;
+  OpBuilder builder(operand.getOwner());
+  operand.set(reshard(builder, operand.get(), wanted, "reshard"));
+  ++result.numReshards;
+}
+
+/// What a loop or a branch yields is split as its result.
+void Localizer::fitYields(Operation *op) {
+  for (Region &region : op->getRegions()) {
+    Operation *terminator = region.hasOneBlock() && !region.front().empty()
+                                ? &region.front().back()
+                                : nullptr;
+    if (!terminator || terminator->getNumOperands() != op->getNumResults() ||
+        (isWhile(op) && &region == &op->getRegion(0)))
       continue;
-    OpBuilder builder(terminator);
-    for (OpOperand &operand : terminator->getOpOperands()) {
-      auto carried = shardings.find(op->getOperand(operand.getOperandNumber()));
-      auto it = shardings.find(operand.get());
-      if (carried == shardings.end() || it == shardings.end() ||
-          it->second.sameAs(carried->second))
-        continue;
-      Sharding to = carried->second;
-      operand.set(reshard(builder, operand.get(), to, "reshard"));
-      ++result.numReshards;
-    }
+    for (OpOperand &operand : terminator->getOpOperands())
+      if (auto it = solved.find(op->getResult(operand.getOperandNumber()));
+          it != solved.end())
+        fitTo(operand, Sharding(it->second));
   }
 }
 
@@ -322,44 +265,28 @@ void Localizer::fitLoop(Operation *op) {
 void Localizer::enter(Operation *op) {
   if (isManual(op)) {
     // Operands arrive as in_shardings says; the body is local.
-    OpBuilder builder(op);
-    for (OpOperand &operand : op->getOpOperands()) {
-      auto it = shardings.find(operand.get());
-      std::optional<Sharding> wanted =
-          reader.read(op->getAttr("in_shardings"), operand.getOperandNumber(),
-                      getRank(operand.get()));
-      if (it == shardings.end() || !wanted || it->second.sameAs(*wanted))
-        continue;
-      operand.set(reshard(builder, operand.get(), *wanted, "reshard"));
-      ++result.numReshards;
-    }
+    for (OpOperand &operand : op->getOpOperands())
+      if (std::optional<Sharding> wanted =
+              reader.read(op->getAttr("in_shardings"),
+                          operand.getOperandNumber(), getRank(operand.get())))
+        fitTo(operand, *wanted);
+    for (BlockArgument local : op->getRegion(0).getArguments())
+      if (auto it = solved.find(local); it != solved.end())
+        set(local, Sharding(it->second));
     ++manual;
   }
-  if (isWhile(op))
+  if (!isWhile(op))
+    return;
+  for (OpResult carried : op->getResults()) {
+    auto it = solved.find(carried);
+    if (it == solved.end())
+      continue;
+    fitTo(op->getOpOperand(carried.getResultNumber()), it->second);
     for (Region &region : op->getRegions())
-      for (auto [argument, init] :
-           llvm::zip(region.getArguments(), op->getOperands()))
-        if (auto it = shardings.find(init); it != shardings.end())
-          set(argument, Sharding(it->second));
-}
-
-/// A result of a branch is split as all that it can be is.
-static std::optional<Sharding>
-joinBranches(OpResult value, const llvm::MapVector<Value, Sharding> &known) {
-  std::optional<Sharding> joined;
-  for (Region &region : value.getOwner()->getRegions()) {
-    Operation *terminator = region.hasOneBlock() && !region.front().empty()
-                                ? &region.front().back()
-                                : nullptr;
-    if (!terminator ||
-        terminator->getNumOperands() != value.getOwner()->getNumResults())
-      return std::nullopt;
-    auto it = known.find(terminator->getOperand(value.getResultNumber()));
-    if (it == known.end() || (joined && !joined->sameAs(it->second)))
-      return std::nullopt;
-    joined = it->second;
+      if (carried.getResultNumber() < region.getNumArguments())
+        set(region.getArgument(carried.getResultNumber()),
+            Sharding(it->second));
   }
-  return joined;
 }
 
 void Localizer::leave(Operation *op) {
@@ -367,23 +294,10 @@ void Localizer::leave(Operation *op) {
     --manual;
   if (op->hasTrait<OpTrait::ReturnLike>() && op->getParentOp() == func)
     return fitReturn(op);
-  StringRef name = op->getName().stripDialect();
-  for (OpResult value : op->getResults()) {
-    if ((name == "case" || name == "if") && op->getNumRegions())
-      if (std::optional<Sharding> joined = joinBranches(value, shardings)) {
-        set(value, *joined);
-        continue;
-      }
-    if (isWhile(op)) {
-      auto it = shardings.find(op->getOperand(value.getResultNumber()));
-      if (it != shardings.end())
-        set(value, Sharding(it->second));
-      continue;
-    }
+  for (OpResult value : op->getResults())
     shardResult(value);
-  }
-  if (isWhile(op))
-    return fitLoop(op);
+  if (isWhile(op) || isBranch(op))
+    return fitYields(op);
   fitOperands(op);
   // A constraint that changes something is communication.
   if (isConstraint(op) && op->getNumOperands() == 1) {
@@ -439,15 +353,17 @@ static void inlineManual(FunctionOpInterface func) {
 }
 
 LocalFunction Localizer::run() {
+  solved = propagateShardings(func, reader);
   for (BlockArgument argument : func.getArguments()) {
     if (!isMemoryType(argument.getType()))
       continue;
-    std::optional<Sharding> stated = reader.read(
-        getShardingAttr(func.getArgAttrDict(argument.getArgNumber())), 0,
-        getRank(argument));
-    if (!stated && getRank(argument))
+    const Sharding &sharding = solved[argument];
+    if (getRank(argument) && !sharding.isSplit() &&
+        !reader.read(
+            getShardingAttr(func.getArgAttrDict(argument.getArgNumber())), 0,
+            getRank(argument)))
       ++result.numUnknown;
-    set(argument, stated.value_or(getReplicated(argument)));
+    set(argument, Sharding(sharding));
   }
   // Communication that is put in on the way is not walked.
   SmallVector<std::pair<Operation *, bool>> steps;
@@ -483,6 +399,13 @@ bool mlir::es::isSharded(FunctionOpInterface func, ShardingReader &reader) {
     if (splits(getShardingAttr(func.getArgAttrDict(argument.getArgNumber())),
                argument, 0))
       return true;
+  if (Operation *terminator = func.getFunctionBody().front().getTerminator();
+      terminator->getNumOperands() == func.getNumResults())
+    for (OpOperand &operand : terminator->getOpOperands())
+      if (splits(getShardingAttr(
+                     func.getResultAttrDict(operand.getOperandNumber())),
+                 operand.get(), 0))
+        return true;
   WalkResult found = func.getFunctionBody().walk([&](Operation *op) {
     Attribute attribute = getShardingAttr(op->getAttrDictionary());
     if (op->getName().getDialectNamespace() == "sdy")

@@ -15,6 +15,7 @@
 #include "Dimensions.h"
 #include "es/Foreign/Types.h"
 #include "es/OpModel/RoleFacts.h"
+#include "es/OpModel/Sharding.h"
 #include "es/Training/InlineCallees.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -225,6 +226,45 @@ static void adoptNames(ModuleOp module, ArrayRef<FunctionOpInterface> entries) {
     });
 }
 
+/// A name around ops, and shardings for what goes in and comes out.
+static void inlineNamedComputations(FunctionOpInterface func) {
+  SmallVector<Operation *> ops;
+  func->walk([&](Operation *op) {
+    if (op->getName().getStringRef() == "sdy.named_computation" &&
+        op->getNumRegions() == 1 && op->getRegion(0).hasOneBlock() &&
+        op->getRegion(0).getNumArguments() == op->getNumOperands() &&
+        op->getRegion(0).front().getTerminator()->getNumOperands() ==
+            op->getNumResults())
+      ops.push_back(op);
+  });
+  auto constrain = [](OpBuilder &builder, Operation *op, Value value,
+                      StringRef list, unsigned index) -> Value {
+    Attribute sharding = selectSharding(op->getAttr(list), index);
+    if (!sharding)
+      return value;
+    OperationState state(op->getLoc(), "sdy.sharding_constraint", value,
+                         value.getType());
+    state.addAttribute("sharding", sharding);
+    return builder.create(state)->getResult(0);
+  };
+  for (Operation *op : ops) {
+    OpBuilder builder(op);
+    Block &body = op->getRegion(0).front();
+    for (auto [index, argument] : llvm::enumerate(body.getArguments()))
+      argument.replaceAllUsesWith(
+          constrain(builder, op, op->getOperand(index), "in_shardings", index));
+    Operation *yield = body.getTerminator();
+    SmallVector<Value> results(yield->getOperands());
+    yield->erase();
+    op->getBlock()->getOperations().splice(Block::iterator(op),
+                                           body.getOperations());
+    for (auto [index, result] : llvm::enumerate(op->getResults()))
+      result.replaceAllUsesWith(
+          constrain(builder, op, results[index], "out_shardings", index));
+    op->erase();
+  }
+}
+
 LogicalResult mlir::es::prepareModule(ModuleOp module,
                                       ArrayRef<FunctionOpInterface> entries,
                                       const ReportOptions &options) {
@@ -233,8 +273,10 @@ LogicalResult mlir::es::prepareModule(ModuleOp module,
   if (!options.shapes.empty())
     names.emplace(entries);
   inlinePrivateCallees(module);
-  for (FunctionOpInterface func : entries)
+  for (FunctionOpInterface func : entries) {
+    inlineNamedComputations(func);
     flattenTuples(func);
+  }
   return names ? bindShapes(module, entries, *names, options.shapes)
                : success();
 }

@@ -19,7 +19,8 @@ LogicalResult prepareModule(ModuleOp module,
                             ArrayRef<FunctionOpInterface> entries,
                             const ReportOptions &options);
 
-/// Replaces values of tuple type by their elements, if any.
+/// Replaces values of tuple type, and lists that are unpacked, by their
+/// elements, if any.
 void flattenTuples(FunctionOpInterface func);
 
 /// Makes results of ops that are not linked in as static as their operands

@@ -185,7 +185,7 @@ FailureOr<Value> TrainingStep::createLoss(function_ref<bool(Value)> isActive) {
     if (std::optional<unsigned> index = find(isPrediction))
       return createCrossEntropy(
           *this, describe(choice == LossChoice::Automatic
-                              ? "assumed loss: softmax cross entropy of"
+                              ? "loss taken for softmax cross entropy of"
                               : "loss: softmax cross entropy of",
                           *index));
     if (choice == LossChoice::CrossEntropy)
@@ -202,7 +202,7 @@ FailureOr<Value> TrainingStep::createLoss(function_ref<bool(Value)> isActive) {
                         LossKind::mse);
   return createLossOn(*this,
                       describe(choice == LossChoice::Automatic
-                                   ? "assumed loss: sum of"
+                                   ? "loss taken for the sum of"
                                    : "loss: sum of",
                                *index),
                       LossKind::sum);

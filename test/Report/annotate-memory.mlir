@@ -2,7 +2,7 @@
 // RUN: es-opt --es-annotate-memory %s | FileCheck %s
 // RUN: es-opt --es-print-memory-report --remarks-filter=es --remark-format=emitRemark %s 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 // RUN: es-opt --memory-report --explain=%0 --print-roles --timeline %s | FileCheck %s --check-prefix=TEXT
-// RUN: es-opt --memory-report --explain=nobody %s | FileCheck %s --check-prefix=NOBODY
+// RUN: not es-opt --memory-report --explain=nobody %s 2>&1 | FileCheck %s --check-prefix=NOBODY
 
 // x and w are 64 bytes each, the product 64 more: 192 from the first op on. The
 // exponential takes the product over, so its op has no buffer of its own and the

@@ -148,14 +148,14 @@ func.func @gathered(%x: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d
   return %1 : tensor<16xf32>
 }
 
-// The iota has no sharding that follows: 64 B in full beside x, 32 B; the sum is
-// split as x is, and does not fit into the iota's memory: 32. At most 128.
+// Nobody knows how the op splits what it makes: 64 B in full beside x, 32 B; the
+// sum is split as x is, and does not fit into its memory: 32. At most 128.
 // CHECK-LABEL: @unknown
 // CHECK: arguments {{ *}}at most 32 (32 B)
 // CHECK: peak {{ *}}at most 128 (128 B)
 // CHECK: note: per device: 1 values have no sharding that is stated or follows; they count in full
 func.func @unknown(%x: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>}) -> tensor<16xf32> {
-  %0 = stablehlo.iota dim = 0 : tensor<16xf32>
+  %0 = stablehlo.custom_call @numbers() : () -> tensor<16xf32>
   %1 = stablehlo.add %x, %0 : tensor<16xf32>
   return %1 : tensor<16xf32>
 }

@@ -17,6 +17,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/ToolUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/ManagedStatic.h"
 #include "llvm/Support/SourceMgr.h"
@@ -54,6 +55,8 @@ struct ReportFlags {
 #define ES_OPTION(member, flag, value, help)                                   \
   cl::opt<std::string> member{flag, cl::desc(help), cl::init(value),           \
                               cl::cat(category)};
+#define ES_LIST(member, flag, help)                                            \
+  cl::list<std::string> member{flag, cl::desc(help), cl::cat(category)};
 #define ES_SWITCH(member, flag, help)                                          \
   cl::opt<bool> member{flag, cl::desc(help), cl::init(false),                  \
                        cl::cat(category)};
@@ -72,6 +75,7 @@ RawReportOptions ReportFlags::collect() const {
   RawReportOptions raw;
   std::vector<std::tuple<unsigned, ParameterRule::Kind, std::string>> ordered;
 #define ES_OPTION(member, flag, value, help) raw.member = member;
+#define ES_LIST(member, flag, help) raw.member = llvm::join(member, ",");
 #define ES_SWITCH(member, flag, help) raw.member = member;
 #define ES_RULE(kind, flag, help)                                              \
   for (unsigned i = 0, e = rule##kind.size(); i < e; ++i)                      \

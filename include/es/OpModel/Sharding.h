@@ -17,6 +17,8 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <array>
+
 namespace mlir::es {
 
 /// Devices `stride` apart, `size` of them: a mesh axis, or a part of one. The
@@ -38,6 +40,8 @@ struct SplitDimension {
   SmallVector<DeviceAxis, 2> axes;
   /// May be split further.
   bool isOpen = false;
+  /// When others hear of it: what is said with 0 comes first.
+  unsigned priority = 0;
 
   int64_t getParts() const;
   bool overlaps(const SplitDimension &other) const;
@@ -45,6 +49,8 @@ struct SplitDimension {
 
 struct Sharding {
   SmallVector<SplitDimension, 4> dimensions;
+  /// Axes that no dimension may be split along.
+  SmallVector<DeviceAxis, 2> replicated;
   /// The only device that has the value, if it is not on every one.
   std::optional<int64_t> device;
 
@@ -54,6 +60,10 @@ struct Sharding {
   /// True if the two place every element alike.
   bool sameAs(const Sharding &other) const;
 };
+
+/// One of the shardings that `attribute` states for several values; null if it
+/// is not there.
+Attribute selectSharding(Attribute attribute, unsigned index);
 
 /// The shardings of a module.
 class ShardingReader {
@@ -79,6 +89,7 @@ private:
   std::optional<Sharding> readXla(StringRef text, unsigned index,
                                   unsigned rank);
   Mesh readMesh(StringRef text);
+  static std::optional<DeviceAxis> takeAxis(StringRef &text, const Mesh &mesh);
 
   llvm::StringMap<Mesh> meshes;
   int64_t numDevices = 1;
@@ -91,7 +102,12 @@ struct DimensionSources {
   /// Dimensions of operands that are summed over, or looked up in: where they
   /// are split, each device has a part of the sum.
   SmallVector<std::pair<unsigned, unsigned>, 2> summed;
+  /// Those of them that run together: the contracting dimensions of a product.
+  SmallVector<std::array<std::pair<unsigned, unsigned>, 2>, 2> contracted;
 };
+
+/// A splat, an iota: made on each device as it is needed.
+bool isGenerator(Operation *op);
 
 /// Nothing if it is not known how the result's dimensions come about.
 std::optional<DimensionSources> getDimensionSources(Operation *op,
