@@ -2,7 +2,7 @@
 
     python benchmarks/peers/generate.py [file]
 
-Needs JAX and PyTorch, and es-opt on PATH or in ES_OPT.
+Needs JAX, PyTorch and Transformers, and es-opt on PATH or in ES_OPT.
 """
 
 import pathlib
@@ -14,6 +14,7 @@ import jax_peers
 import torch
 import torch_peers
 import torch_training
+import transformers_peers
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -106,6 +107,44 @@ libraries. What each convolution uses beyond its operands and its result:
 """
 
 
+def transformers_section():
+    rows = [transformers_peers.compare(name) for name in transformers_peers.MODELS]
+    cells = [
+        (
+            row.name,
+            f"{row.parameters:,}",
+            f"{row.inference:,}",
+            f"{row.measured_inference:,}",
+            f"{row.measured_inference_with_scratch - row.measured_inference:,}",
+            f"{row.training:,}",
+            f"{row.measured_training:,}",
+            f"{row.deviation:+.1%}",
+        )
+        for row in rows
+    ]
+    equal = sum(row.inference == row.measured_inference for row in rows)
+    counted = sum(row.parameters == row.counted_parameters for row in rows)
+    causes = [f"* **{row.name}**: {row.cause}." for row in rows if row.cause]
+    return f"""## Hugging Face Transformers
+
+Architectures as their authors wrote them, with random weights and at most two layers,
+exported as they are (`benchmarks/peers/transformers_peers.py`, Transformers
+{transformers_peers.hf.__version__}). Trainable parameters, tied ones once, are equal in {counted} of {len(rows)}.
+Inference is the exported graph's, without the scratch memory of oneDNN and of the attention
+kernel (its own column): equal to the byte in {equal} of {len(rows)}. Training is a step of the module,
+cross entropy and plain gradient descent, beside parameters, inputs and labels.
+
+{table(("model", "parameters", "es-opt, inference", "measured", "scratch", "es-opt, training", "measured", "deviation"), cells)}
+
+The module may do what the exported graph does not:
+
+{chr(10).join(causes)}
+
+An operator of Transformers' own, `grouped_mm_fallback` (mixtral), is counted conservatively
+and named in the report.
+"""
+
+
 def training_section():
     rows = [torch_training.compare(case) for case in torch_training.cases()]
     cells = [
@@ -150,7 +189,7 @@ def main():
         "es-opt's numbers beside those of XLA and PyTorch for the same graphs, in "
         "bytes.\nWritten by `benchmarks/peers/generate.py`, which measures them "
         "again.\n\n"
-        + "\n".join([jax_section(), torch_section(), training_section()])
+        + "\n".join([jax_section(), torch_section(), training_section(), transformers_section()])
     )
     print(f"wrote {target}")
 
