@@ -279,8 +279,10 @@ FailureOr<GraphReport> FunctionBuilder::buildEvolution(FunctionReport &report,
   func->getContext()
       ->loadDialect<ESDialect, arith::ArithDialect, scf::SCFDialect,
                     tensor::TensorDialect>();
+  EvolutionOptions counted = options.evolution;
+  counted.isCounted = true;
   FailureOr<TrainingGraph> built =
-      buildEvolutionGraph(func, inventory, options.evolution);
+      buildEvolutionGraph(func, inventory, counted);
   FailureOr<MemoryProfile> computed = failure();
   if (succeeded(built)) {
     step = &*built;

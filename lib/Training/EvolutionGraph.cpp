@@ -457,8 +457,11 @@ FailureOr<TrainingGraph> EvolutionStep::build() {
     if (evolution.placement == PerturbPlacement::LowRank)
       correctProducts();
     perturbAtStart();
-    if (evolution.placement != PerturbPlacement::Copy)
+    if (evolution.placement != PerturbPlacement::Copy) {
+      if (evolution.isCounted)
+        sinkThroughReads(graph.func);
       sinkPerturbations(graph.func);
+    }
   }
   storeFitness(*loss);
   update();

@@ -47,7 +47,7 @@ static PerturbOp createOn(OpBuilder &builder, PerturbOp op, Value part,
 
 /// Low-rank noise is that of a matrix, scales of an axis are those of the
 /// whole.
-static bool isSameInParts(PerturbOp op) {
+bool mlir::es::canPerturbParts(PerturbOp op) {
   Type stored = op.getParam().getStored();
   bool isMatrix = cast<ShapedType>(op.getParameter().getType()).getRank() == 2;
   return !(isMatrix && op.getRank()) &&
@@ -101,7 +101,7 @@ static Value getStart(OpBuilder &builder, tensor::ExtractSliceOp slice,
 
 static bool sinkInto(tensor::ExtractSliceOp slice, PerturbOp op,
                      SmallVectorImpl<PerturbOp> &worklist) {
-  if (!isSameInParts(op) || op.getRows() || !isContiguous(slice))
+  if (!canPerturbParts(op) || op.getRows() || !isContiguous(slice))
     return false;
   OpBuilder builder(slice);
   Value start = getStart(builder, slice, op.getAt());
@@ -164,7 +164,7 @@ static Value matchGather(linalg::GenericOp gather, Value table) {
 
 /// The rows are memory of their own, and perturbed in place.
 static bool sinkInto(linalg::GenericOp gather, PerturbOp op) {
-  if (!gather || !isSameInParts(op) || op.getRows() || op.getAt())
+  if (!gather || !canPerturbParts(op) || op.getRows() || op.getAt())
     return false;
   Value rows = matchGather(gather, op.getPerturbed());
   if (!rows)

@@ -52,6 +52,9 @@ struct EvolutionOptions {
   /// Of 16-bit floats, and of integers.
   Rounding rounding = Rounding::stochastic;
   FixedRounding fixed = FixedRounding::stochastic;
+  /// The step is counted, not run: what has to be lowered before it can run is
+  /// taken for what it then is.
+  bool isCounted = false;
 };
 
 /// The options as given.
@@ -83,6 +86,14 @@ RawEvolutionOptions collectEvolutionOptions(const Options &options) {
 FailureOr<TrainingGraph> buildEvolutionGraph(FunctionOpInterface model,
                                              const Inventory &inventory,
                                              const EvolutionOptions &options);
+
+/// True if a part of a parameter, perturbed, is that part of it perturbed.
+bool canPerturbParts(PerturbOp op);
+
+/// Perturbs what ops of foreign dialects take of a parameter instead of all of
+/// it: slices, rows, layers, transposes. For counting alone: the noise is no
+/// longer that of the elements' places.
+void sinkThroughReads(Operation *root);
 
 /// Moves each `es.perturb` under `root` to its uses, one for each op that reads
 /// it, and past slices and gathers, so that only what is read is perturbed.
