@@ -62,7 +62,10 @@ SmallVector<Type, 2> mlir::es::getTrainingResults(Operation *op) {
     return makeStatistics({shape[0], groups.getInt()}, element);
   if (name == "max_pool1d" || name == "max_pool2d" || name == "max_pool3d")
     return {RankedTensorType::get(output.getShape(), builder.getI64Type())};
-  if (name == "dropout" && isTrue(op, "train"))
+  // Without a probability nothing is dropped: the operand is returned.
+  auto p = op->getAttrOfType<FloatAttr>("p");
+  if (name == "dropout" && isTrue(op, "train") &&
+      !(p && p.getValueAsDouble() == 0))
     return {RankedTensorType::get(shape, element)};
   // The logarithms of the probabilities, and the sum of the labels' weights.
   if (name == "cross_entropy_loss")

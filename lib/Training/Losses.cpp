@@ -42,42 +42,6 @@ static Value addTarget(TrainingStep &step, Type type, StringRef name) {
   return step.addArgument(type, Role::Input, name);
 }
 
-/// The operators of PyTorch's cross entropy of class labels, each of which has
-/// a gradient of its own.
-static Value createClassLoss(OpBuilder &builder, Location loc, Value logits,
-                             ValueRange labels, Type lossType,
-                             ArrayRef<NamedAttribute> attrs) {
-  ShapedType type = getCarriedShape(logits.getType());
-  OperationState softmax(loc, "torch.aten.log_softmax.int");
-  softmax.addOperands(logits);
-  softmax.addTypes(logits.getType());
-  softmax.addAttribute("dim", builder.getI64IntegerAttr(type.getRank() > 1));
-  OperationState loss(loc, "torch.aten.nll_loss_forward");
-  loss.addOperands(builder.create(softmax)->getResult(0));
-  loss.addOperands(labels);
-  loss.addTypes({lossType, RankedTensorType::get({}, type.getElementType())});
-  loss.addAttributes(attrs);
-  return builder.create(loss)->getResult(0);
-}
-
-void mlir::es::splitCrossEntropy(Operation *op) {
-  OpBuilder builder(op);
-  op->getResult(0).replaceAllUsesWith(createClassLoss(
-      builder, op->getLoc(), op->getOperand(0), op->getOperands().drop_front(),
-      op->getResult(0).getType(), op->getAttrs()));
-  op->erase();
-}
-
-bool mlir::es::isCrossEntropyOfClasses(Operation *op) {
-  if (op->getName().getStringRef() != "torch.aten.cross_entropy_loss" ||
-      op->getNumResults() != 1 || op->getNumOperands() < 2)
-    return false;
-  ShapedType logits = getCarriedShape(op->getOperand(0).getType());
-  ShapedType labels = getCarriedShape(op->getOperand(1).getType());
-  return logits && logits.hasRank() && labels &&
-         labels.getElementType().isInteger();
-}
-
 static bool isTorchOp(Operation *op) {
   return op && op->getName().getDialectNamespace() == "torch";
 }

@@ -85,10 +85,8 @@ void TrainingStep::takeTrainingForms() {
       ops.push_back(op);
   });
   for (Operation *op : ops) {
-    if (options.eager && isCrossEntropyOfClasses(op)) {
-      splitCrossEntropy(op);
+    if (options.eager && splitTorchOp(op))
       continue;
-    }
     OpBuilder here(op);
     OperationState state(op->getLoc(), op->getName());
     state.addOperands(op->getOperands());

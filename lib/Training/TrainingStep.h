@@ -14,10 +14,13 @@
 
 namespace mlir::es {
 
-/// PyTorch, op by op, computes this by two operators.
-bool isCrossEntropyOfClasses(Operation *op);
-/// The op as those operators, which is what the eager memory model counts.
-void splitCrossEntropy(Operation *op);
+/// If PyTorch, op by op, runs several operators for `op` where a gradient is
+/// wanted, puts those in its place (TorchForms.cpp).
+bool splitTorchOp(Operation *op);
+/// The loss of class labels, by the two operators that PyTorch has for it.
+Value createClassLoss(OpBuilder &builder, Location loc, Value logits,
+                      ValueRange labels, Type lossType,
+                      ArrayRef<NamedAttribute> attrs);
 
 /// Builds one training step: the model's copy (TrainingGraph.cpp), its loss
 /// (Losses.cpp), the gradients (ReverseSweep.cpp), the updates (Updates.cpp).

@@ -154,8 +154,9 @@ class _Printer:
 
     def shares_storage(self, node: Any) -> Optional[bool]:
         """Whether the result is memory of the first operand, if known."""
-        if "dropout" in str(node.target) and node.args[2:3] == (False,):
-            return True  # without training the input itself, which tracing hides
+        if "dropout" in str(node.target) and len(node.args) > 2:
+            if node.args[1] == 0 or node.args[2] is False:
+                return True  # the input itself, which tracing hides
         result = node.meta.get("val")
         first = node.args[0] if node.args else None
         source = first.meta.get("val") if self.is_node(first) else None
