@@ -592,8 +592,8 @@ mlir::es::buildMemoryReport(ModuleOp module, const ReportOptions &options) {
     return !function.explanation.empty();
   });
   if (!options.explain.empty() && !isExplained)
-    return module.emitError() << "no buffer is called '" << options.explain
-                              << "' (--explain)";
+    return module.emitError()
+           << "no buffer is called '" << options.explain << "' (--explain)";
   for (FunctionOpInterface func : others) {
     FunctionBuilder builder(func, options, parameters);
     SizeOptions size = options.size;
