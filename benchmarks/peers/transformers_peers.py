@@ -46,8 +46,8 @@ CAUSES = {
     "llama": (0.06, "exported, keys and values are repeated for each head; run, the "
                     "attention kernel reads them as they are"),
     "mixtral": (0.06, "as for llama"),
-    "t5": (0.10, "its attention bias is trained, so that PyTorch runs attention op by "
-                 "op, where the graph has one kernel"),
+    "t5": (0.05, "exported, the decoder's attention to the encoder has masks that let "
+                 "everything through; run, it has none"),
     "gpt2": (0.05, "with dropout attention multiplies stacks of matrices, for which it "
                    "copies the values, a third of a product, and lets go of that; es-opt "
                    "knows no strides and keeps the product"),

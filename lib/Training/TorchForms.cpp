@@ -83,10 +83,18 @@ static bool isCrossEntropyOfClasses(Operation *op) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// The kernel of attention has no dropout on the CPU.
-static bool isAttentionWithDropout(Operation *op) {
+static double getDropout(Operation *op) {
   auto dropout = op->getAttrOfType<FloatAttr>("dropout_p");
-  if (!dropout || dropout.getValueAsDouble() == 0 || op->getNumOperands() < 3)
+  return dropout ? dropout.getValueAsDouble() : 0;
+}
+
+/// The kernel of attention has no dropout on the CPU, and no gradient of a
+/// mask.
+static bool isAttentionWithoutKernel(Operation *op,
+                                     function_ref<bool(Value)> isTrained) {
+  if (op->getNumOperands() < 3 ||
+      (getDropout(op) == 0 &&
+       !(op->getNumOperands() > 3 && isTrained(op->getOperand(3)))))
     return false;
   auto query = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
   auto keys = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
@@ -128,16 +136,18 @@ static Value createAttention(OpBuilder &builder, Operation *op) {
   Value weights = aten.compute("softmax.int", scores, square,
                                aten.number("dim", int64_t(-1)));
   // With the mask that its gradient reads.
-  Operation *dropped = aten.create(
-      "dropout", weights, {square, square},
-      {aten.number(
-           "p", op->getAttrOfType<FloatAttr>("dropout_p").getValueAsDouble()),
-       builder.getNamedAttr("train", builder.getBoolAttr(true))});
-  return aten.compute("matmul", {dropped->getResult(0), op->getOperand(2)},
+  if (double dropout = getDropout(op))
+    weights =
+        aten.create("dropout", weights, {square, square},
+                    {aten.number("p", dropout),
+                     builder.getNamedAttr("train", builder.getBoolAttr(true))})
+            ->getResult(0);
+  return aten.compute("matmul", {weights, op->getOperand(2)},
                       op->getResult(0).getType());
 }
 
-bool mlir::es::splitTorchOp(Operation *op) {
+bool mlir::es::splitTorchOp(Operation *op,
+                            function_ref<bool(Value)> isTrained) {
   StringRef name = op->getName().getStringRef();
   if (op->getNumResults() != 1)
     return false;
@@ -148,7 +158,7 @@ bool mlir::es::splitTorchOp(Operation *op) {
                            op->getOperands().drop_front(),
                            op->getResult(0).getType(), op->getAttrs());
   else if (name == "torch.aten.scaled_dot_product_attention" &&
-           isAttentionWithDropout(op))
+           isAttentionWithoutKernel(op, isTrained))
     made = createAttention(builder, op);
   if (!made)
     return false;

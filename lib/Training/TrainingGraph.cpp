@@ -77,6 +77,21 @@ LogicalResult TrainingStep::cloneModel(StringRef suffix) {
   return success();
 }
 
+/// What depends on a trainable parameter, whether a gradient flows or not.
+llvm::DenseSet<Value> TrainingStep::findTrained() {
+  llvm::DenseSet<Value> trained;
+  for (const StorageInfo &info : inventory.getStorages())
+    if (info.value && isTrained(info))
+      trained.insert(mapping.lookup(info.value));
+  for (Operation &op : body())
+    if (llvm::any_of(op.getOperands(),
+                     [&](Value value) { return trained.contains(value); }))
+      for (Value result : op.getResults())
+        if (carriesGradient(result.getType()))
+          trained.insert(result);
+  return trained;
+}
+
 /// Ops that return more where a gradient is wanted do so here.
 void TrainingStep::takeTrainingForms() {
   SmallVector<Operation *> ops;
@@ -84,8 +99,12 @@ void TrainingStep::takeTrainingForms() {
     if (!getTrainingResults(op).empty())
       ops.push_back(op);
   });
+  llvm::DenseSet<Value> trained;
+  if (options.eager)
+    trained = findTrained();
+  auto dependsOnTrained = [&](Value value) { return trained.contains(value); };
   for (Operation *op : ops) {
-    if (options.eager && splitTorchOp(op))
+    if (options.eager && splitTorchOp(op, dependsOnTrained))
       continue;
     OpBuilder here(op);
     OperationState state(op->getLoc(), op->getName());

@@ -16,7 +16,7 @@ namespace mlir::es {
 
 /// If PyTorch, op by op, runs several operators for `op` where a gradient is
 /// wanted, puts those in its place (TorchForms.cpp).
-bool splitTorchOp(Operation *op);
+bool splitTorchOp(Operation *op, function_ref<bool(Value)> isTrained);
 /// The loss of class labels, by the two operators that PyTorch has for it.
 Value createClassLoss(OpBuilder &builder, Location loc, Value logits,
                       ValueRange labels, Type lossType,
@@ -65,6 +65,7 @@ protected:
     return info.role == Role::TrainableParameter;
   }
   LogicalResult cloneModel(StringRef suffix);
+  llvm::DenseSet<Value> findTrained();
   void takeTrainingForms();
   void addStorages();
   void addParameter(const StorageInfo &info);
