@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferSweep.h"
+#include "es/OpModel/Donations.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 

@@ -13,19 +13,6 @@
 using namespace mlir;
 using namespace mlir::es;
 
-bool mlir::es::isDonatedArgument(BlockArgument argument) {
-  auto func = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  if (!func || !argument.getOwner()->isEntryBlock())
-    return false;
-  unsigned index = argument.getArgNumber();
-  if (auto writable =
-          func.getArgAttrOfType<BoolAttr>(index, "bufferization.writable"))
-    return writable.getValue();
-  if (auto donor = func.getArgAttrOfType<BoolAttr>(index, "jax.buffer_donor"))
-    return donor.getValue();
-  return bool(func.getArgAttr(index, "tf.aliasing_output"));
-}
-
 BufferAssignment BufferAssignment::compute(FunctionOpInterface func,
                                            const BufferOptions &options) {
   BufferAssignment result;

@@ -23,6 +23,7 @@ public:
 private:
   // Finding storages and what is said of them.
   void addArgument(BlockArgument argument);
+  void findParametersOfMoments();
   unsigned addConstant(OpResult value);
   unsigned addGlobal(OpResult load, SymbolRefAttr symbol);
   void describeGlobal(StorageInfo &info, SymbolRefAttr symbol);

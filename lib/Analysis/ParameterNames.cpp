@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ParameterNames.h"
+#include "es/OpModel/Donations.h"
 #include "es/OpModel/RoleFacts.h"
 
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
@@ -47,6 +48,16 @@ std::string mlir::es::getNameFromMetadata(DictionaryAttr attributes) {
       if (auto name = dyn_cast<StringAttr>(path[0]))
         return name.str();
   return "";
+}
+
+std::string mlir::es::getNameFromResult(FunctionOpInterface func,
+                                        unsigned index) {
+  std::optional<uint64_t> result = getDeclaredResult(func, index);
+  if (!result || *result >= func.getNumResults())
+    return "";
+  auto info = func.getResultAttrOfType<StringAttr>(*result, "jax.result_info");
+  // An only result has no name of its own.
+  return info && info.getValue() != "result" ? info.str() : "";
 }
 
 std::string mlir::es::getConstantName(Operation *op) {
@@ -89,9 +100,16 @@ std::optional<Role> mlir::es::getRoleFromMetadata(DictionaryAttr attributes) {
   return std::nullopt;
 }
 
+StringRef mlir::es::getPathOfMoment(StringRef name) {
+  static const llvm::Regex moment("\\.(mu|nu|trace)(\\[.*)$");
+  SmallVector<StringRef, 3> groups;
+  return moment.match(name, &groups) ? groups[2] : StringRef();
+}
+
 std::optional<Role> mlir::es::getRoleFromName(StringRef name) {
-  // opt_state[0].mu['dense']['kernel'] is no kernel.
-  static const llvm::Regex optimizer("opt_state|exp_avg|momentum_buffer");
+  // opt_state[0].mu['dense']['kernel'] is no kernel, result[1][0].mu['w'] no w.
+  static const llvm::Regex optimizer(
+      "opt_state|exp_avg|momentum_buffer|\\.(mu|nu|trace)(\\[|$)");
   static const llvm::Regex state(
       "^b_|running_|cache|batch_stats|num_batches_tracked");
   static const llvm::Regex parameter(

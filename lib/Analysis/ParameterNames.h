@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::es {
 
@@ -21,6 +22,10 @@ std::string getLocationName(Location loc);
 /// The name an exporter wrote on an argument, or "".
 std::string getNameFromMetadata(DictionaryAttr attributes);
 
+/// What JAX says of the result that a donated argument becomes
+/// (`jax.result_info = "result[0]['w']"`), or "".
+std::string getNameFromResult(FunctionOpInterface func, unsigned index);
+
 /// The name of a constant: its location's, its resource's, or "".
 std::string getConstantName(Operation *op);
 
@@ -29,6 +34,10 @@ std::optional<Role> getRoleFromMetadata(DictionaryAttr attributes);
 
 /// What a name says: `params`, `weight`, ... are parameters.
 std::optional<Role> getRoleFromName(llvm::StringRef name);
+
+/// The path behind the field of an optimizer's state in which JAX libraries keep
+/// a moment, `['w']` of `opt_state[0].mu['w']`; "" for another name.
+llvm::StringRef getPathOfMoment(llvm::StringRef name);
 
 } // namespace mlir::es
 

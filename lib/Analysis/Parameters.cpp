@@ -14,6 +14,7 @@
 #include "InventoryBuilder.h"
 #include "ParameterNames.h"
 #include "es/Analysis/Buffers.h"
+#include "es/OpModel/Donations.h"
 #include "es/OpModel/OpModel.h"
 
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
@@ -117,8 +118,13 @@ unsigned InventoryBuilder::add(Value value, Type type, std::string name) {
 /// What anyone but the position says, or "".
 static std::string getStatedName(FunctionOpInterface func, unsigned index) {
   std::string name = getNameFromMetadata(func.getArgAttrDict(index));
-  return name.empty() ? getLocationName(func.getArgument(index).getLoc())
-                      : name;
+  if (name.empty())
+    name = getLocationName(func.getArgument(index).getLoc());
+  // A number tells less than what the argument becomes.
+  if (name.empty() || name == "arg" + std::to_string(index))
+    if (std::string result = getNameFromResult(func, index); !result.empty())
+      return result;
+  return name;
 }
 
 std::string mlir::es::getArgumentName(FunctionOpInterface func,
@@ -154,6 +160,31 @@ void InventoryBuilder::addArgument(BlockArgument argument) {
       info.role = Role::State;
   }
   applyRoleRules(info);
+}
+
+/// A moment has the path and the type of the parameter it belongs to:
+/// result[1].mu['w'] makes a parameter of result[0]['w'].
+void InventoryBuilder::findParametersOfMoments() {
+  llvm::StringMap<SmallVector<Type, 1>> moments;
+  for (const StorageInfo &info : result.storages)
+    if (info.role == Role::OptimizerState)
+      if (StringRef path = getPathOfMoment(info.name); !path.empty())
+        moments[path].push_back(info.type);
+  if (moments.empty())
+    return;
+  for (StorageInfo &info : result.storages) {
+    if (info.source != RoleSource::Default)
+      continue;
+    StringRef name = info.name;
+    for (size_t at = name.find('['); at != StringRef::npos;
+         at = name.find('[', at + 1))
+      if (auto it = moments.find(name.substr(at));
+          it != moments.end() && llvm::is_contained(it->second, info.type)) {
+        info.role = Role::TrainableParameter;
+        info.source = RoleSource::Name;
+        break;
+      }
+  }
 }
 
 /// What follows from a name, and from the size of what is not a splat.
@@ -356,6 +387,7 @@ LogicalResult InventoryBuilder::run() {
   for (BlockArgument argument : func.getArguments())
     if (isMemoryType(argument.getType()))
       addArgument(argument);
+  findParametersOfMoments();
   StorageUses uses(func, [&](Value value) {
     const StorageInfo *info = result.lookup(value);
     return info && !info->isParameter() &&

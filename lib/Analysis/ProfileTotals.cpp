@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProfileTotals.h"
+#include "es/OpModel/Donations.h"
 
 using namespace mlir;
 using namespace mlir::es;
@@ -14,8 +15,9 @@ using namespace mlir::es;
 static llvm::SmallDenseSet<unsigned> getDeclaredAliases(FunctionOpInterface f) {
   llvm::SmallDenseSet<unsigned> declared;
   for (unsigned i = 0, e = f.getNumArguments(); i < e; ++i)
-    if (auto result = f.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output"))
-      declared.insert(result.getInt());
+    if (std::optional<uint64_t> result = getDeclaredResult(f, i);
+        result && *result < f.getNumResults())
+      declared.insert(*result);
   return declared;
 }
 

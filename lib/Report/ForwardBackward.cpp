@@ -16,6 +16,7 @@
 #include "Dimensions.h"
 #include "Prepare.h"
 #include "es/Foreign/Reader.h"
+#include "es/OpModel/Donations.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -279,13 +280,10 @@ static SmallVector<Value> getReturned(FunctionOpInterface func,
 static DictionaryAttr getArgumentAttrs(FunctionOpInterface func, unsigned index,
                                        unsigned numOutputs) {
   DictionaryAttr attrs = func.getArgAttrDict(index);
-  auto alias = func.getArgAttrOfType<IntegerAttr>(index, "tf.aliasing_output");
-  if (!alias || uint64_t(alias.getInt()) < numOutputs)
-    return attrs;
-  NamedAttrList list(attrs);
-  list.erase("tf.aliasing_output");
-  list.set("jax.buffer_donor", BoolAttr::get(func.getContext(), true));
-  return list.getDictionary(func.getContext());
+  std::optional<uint64_t> result = getDeclaredResult(func, index);
+  return result && *result >= numOutputs
+             ? withDonation(attrs, /*isDonated=*/true)
+             : attrs;
 }
 
 /// Reads what the caller sees between the two, and makes the cotangents.

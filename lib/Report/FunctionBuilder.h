@@ -72,6 +72,7 @@ private:
   void addUnmatchedRules(const Inventory &with, GraphReport &graph);
   void addDonation(ArrayRef<BlockArgument> arguments,
                    const MemoryProfile &profile, GraphReport &graph);
+  void addDonationUses(const MemoryProfile &profile, GraphReport &graph);
   void addDonations(const MemoryProfile &profile, GraphReport &graph);
   void explain(const MemoryProfile &profile, FunctionReport &report);
   std::string nameOf(const MemoryProfile &profile, BufferId id);

@@ -87,6 +87,21 @@ static void writeSavePolicies(llvm::json::OStream &json,
   });
 }
 
+static void writeDonations(llvm::json::OStream &json,
+                           ArrayRef<DonationRow> donations) {
+  json.attributeArray("donations", [&] {
+    for (const DonationRow &row : donations)
+      json.object([&] {
+        json.attribute("argument", fix(row.argument));
+        json.attribute("bytes", row.bytes);
+        json.attribute("outcome", stringifyDonationOutcome(row.outcome));
+        if (row.result)
+          json.attribute("result", *row.result);
+        json.attribute("why", fix(row.why));
+      });
+  });
+}
+
 static void writeGraph(llvm::json::OStream &json, const GraphReport &graph) {
   json.object([&] {
     json.attribute("kind", graph.kind);
@@ -120,6 +135,8 @@ static void writeGraph(llvm::json::OStream &json, const GraphReport &graph) {
       for (const BufferRow &row : graph.buffersAtPeak)
         writeBuffer(json, row);
     });
+    if (!graph.donations.empty())
+      writeDonations(json, graph.donations);
     if (graph.perDevice)
       writePerDevice(json, *graph.perDevice);
     if (graph.savePolicies)

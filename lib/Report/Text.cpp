@@ -179,6 +179,29 @@ static void printParameters(const FunctionReport &function, raw_ostream &os) {
     os << "  never read: " << unread << "\n";
 }
 
+/// The unused ones and the largest, as many as there are buffers.
+static void printDonations(const GraphReport &graph, unsigned top,
+                           raw_ostream &os) {
+  if (graph.donations.empty())
+    return;
+  auto count = [&](DonationOutcome outcome) {
+    return llvm::count_if(graph.donations, [&](const DonationRow &row) {
+      return row.outcome == outcome;
+    });
+  };
+  os << "\n  donated arguments: " << count(DonationOutcome::Reused)
+     << " reused, " << count(DonationOutcome::Freed)
+     << " only freed before the end, " << count(DonationOutcome::Unused)
+     << " unused\n";
+  size_t shown = std::min<size_t>(top, graph.donations.size());
+  for (const DonationRow &row : ArrayRef(graph.donations).take_front(shown))
+    os << llvm::formatv("  {0,14}  {1,-7} {2}: {3}\n", row.bytes,
+                        stringifyDonationOutcome(row.outcome), row.argument,
+                        row.why);
+  if (size_t more = graph.donations.size() - shown)
+    os << "  and " << more << " more (--top, or the JSON report)\n";
+}
+
 static std::string escape(StringRef name) { return llvm::Regex::escape(name); }
 
 /// The inferred roles as flags to paste.
@@ -216,6 +239,7 @@ void mlir::es::printText(const MemoryReport &report, raw_ostream &os) {
     printParameters(function, os);
     for (const GraphReport &graph : function.graphs) {
       printBuffers(graph, os);
+      printDonations(graph, report.options.top, os);
       for (const std::string &note : graph.notes)
         os << "  note: " << note << "\n";
       if (graph.timeline.empty())

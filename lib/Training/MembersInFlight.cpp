@@ -19,6 +19,7 @@
 
 #include "es/Analysis/LiveRanges.h"
 #include "es/Dialect/ES/IR/ES.h"
+#include "es/OpModel/Donations.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

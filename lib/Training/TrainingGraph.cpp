@@ -14,22 +14,19 @@
 #include "TrainingStep.h"
 
 #include "es/OpModel/Derivatives.h"
+#include "es/OpModel/Donations.h"
 
 #include "mlir/IR/SymbolTable.h"
 
 using namespace mlir;
 using namespace mlir::es;
 
-static constexpr llvm::StringLiteral kWritable = "bufferization.writable";
-
 Value TrainingStep::addArgument(Type type, Role role, StringRef name,
                                 bool isDonated) {
   unsigned index = graph.func.getNumArguments();
   MLIRContext *context = model->getContext();
   Location loc = NameLoc::get(StringAttr::get(context, name), model->getLoc());
-  NamedAttrList attrs;
-  if (isDonated)
-    attrs.set(kWritable, BoolAttr::get(context, true));
+  NamedAttrList attrs(withDonation(DictionaryAttr::get(context), isDonated));
   if (role == Role::OptimizerState)
     attrs.set(kOptimizerStateAttrName, UnitAttr::get(context));
   (void)graph.func.insertArgument(index, type, attrs.getDictionary(context),
@@ -65,13 +62,8 @@ LogicalResult TrainingStep::cloneModel(StringRef suffix) {
   // Which argument becomes which result is no longer so.
   clone->removeAttr("res_attrs");
   for (unsigned i = 0, e = graph.func.getNumArguments(); i < e; ++i) {
-    graph.func.removeArgAttr(i, "tf.aliasing_output");
-    graph.func.removeArgAttr(i, "jax.buffer_donor");
     const StorageInfo *info = inventory.lookup(model.getArgument(i));
-    if (info && info->donated)
-      graph.func.setArgAttr(i, kWritable, builder.getBoolAttr(true));
-    else
-      graph.func.removeArgAttr(i, kWritable);
+    setDonated(graph.func, i, info && info->donated);
   }
   builder.setInsertionPoint(body().getTerminator());
   return success();

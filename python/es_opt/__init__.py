@@ -6,6 +6,7 @@ Exporters write a model as MLIR text; `report` asks es-opt what it needs.
 from .jax_export import from_jax
 from .report import (
     Buffer,
+    Donation,
     EsOptError,
     Function,
     Graph,
@@ -18,6 +19,7 @@ from .torch_export import from_torch
 
 __all__ = [
     "Buffer",
+    "Donation",
     "EsOptError",
     "Function",
     "Graph",

@@ -56,6 +56,19 @@ class Buffer:
 
 
 @dataclasses.dataclass(frozen=True)
+class Donation:
+    """What becomes of a donated argument."""
+
+    argument: str
+    bytes: int
+    #: `reused` (written again), `freed` (before the function ends) or `unused`.
+    outcome: str
+    why: str
+    #: The result that is in the argument's memory.
+    result: Optional[int] = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Parameters:
     """What is known of a function's parameters."""
 
@@ -88,6 +101,8 @@ class Graph:
     buffers_at_peak: list[Buffer]
     timeline: list[int]
     notes: list[str]
+    #: One for each donated argument; those given away in vain come first.
+    donations: list[Donation]
     #: Every field of the JSON, those without a name of their own included.
     raw: dict[str, Any] = dataclasses.field(repr=False, compare=False)
 
@@ -229,6 +244,7 @@ def _make_graph(data: dict[str, Any]) -> Graph:
         peak_op=_pick(PeakOp, data["peak_op"]),
         buffers_at_peak=[_pick(Buffer, b) for b in data["buffers_at_peak"]],
         timeline=data.get("timeline", []),
+        donations=[_pick(Donation, d) for d in data.get("donations", [])],
         raw=data,
     )
 

@@ -1,6 +1,7 @@
 """Tests of es_opt.from_jax, against the installed JAX."""
 
 import unittest
+from typing import NamedTuple
 
 import es_opt
 import jax
@@ -11,6 +12,13 @@ PARAMS = {
     "b": jax.ShapeDtypeStruct((16,), jnp.float32),
     "steps": jax.ShapeDtypeStruct((), jnp.int32),
 }
+
+
+class Moments(NamedTuple):
+    mu: dict
+    nu: dict
+
+
 X = jax.ShapeDtypeStruct((4, 8), jnp.float32)
 
 
@@ -53,6 +61,51 @@ class FromJaxTest(unittest.TestCase):
     def test_donation_by_name(self):
         text = self.export(donate="'w'")
         self.assertEqual(text.count("jax.buffer_donor = true"), 1)
+
+    def test_donated_without_names(self):
+        """Without debug information only the results have names."""
+
+        def adam(params, state, x):
+            grads = jax.grad(lambda p: jnp.sum(jnp.tanh(x @ p["w"] + p["b"])))(params)
+            mu = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, state.mu, grads)
+            nu = jax.tree.map(lambda n, g: 0.9 * n + 0.1 * g * g, state.nu, grads)
+            params = jax.tree.map(
+                lambda p, m, n: p - m / jnp.sqrt(n + 1e-8), params, mu, nu
+            )
+            return params, Moments(mu, nu)
+
+        weights = {name: PARAMS[name] for name in ("w", "b")}
+        args = (weights, Moments(weights, weights), X)
+        lowered = jax.jit(adam, donate_argnums=(0, 1)).lower(*args)
+        text = lowered.as_text()
+        self.assertNotIn("loc(", text)
+        report = es_opt.report(text, training="@main", print_roles=True)
+        roles = {
+            role["name"]: role["role"]
+            for role in report.raw["functions"][0]["roles"]
+        }
+        self.assertEqual(
+            roles,
+            {
+                "result[0]['b']": "trainable_parameter",
+                "result[0]['w']": "trainable_parameter",
+                "result[1].mu['b']": "optimizer_state",
+                "result[1].mu['w']": "optimizer_state",
+                "result[1].nu['b']": "optimizer_state",
+                "result[1].nu['w']": "optimizer_state",
+                "arg6": "input",
+            },
+        )
+        graph = report.function.graph("backprop")
+        # b 64 and w 512 bytes, three times; every one is made where it was.
+        self.assertEqual(
+            [(row.outcome, row.bytes) for row in graph.donations],
+            [("reused", 512)] * 3 + [("reused", 64)] * 3,
+        )
+        self.assertEqual(sorted(row.result for row in graph.donations), list(range(6)))
+        memory = lowered.compile().memory_analysis()
+        self.assertEqual(memory.alias_size_in_bytes, 3 * (512 + 64))
+        self.assertEqual(graph.aliased_bytes, memory.alias_size_in_bytes)
 
     def test_bytes(self):
         # w 512, b 64, steps 4, x 128; h 4*16*4 = 256 with the new parameters 580.

@@ -15,6 +15,7 @@
 #include "TestPasses.h"
 #include "Verdict.h"
 
+#include "es/OpModel/Donations.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"

@@ -16,6 +16,7 @@
 #include "Harness.h"
 
 #include "es/Analysis/Buffers.h"
+#include "es/OpModel/Donations.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"

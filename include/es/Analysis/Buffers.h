@@ -47,10 +47,6 @@ struct BufferOptions {
   std::function<ReturnedArguments(Operation *call)> returnedArguments;
 };
 
-/// True if the function may overwrite this argument: `bufferization.writable`,
-/// `tf.aliasing_output`, or `jax.buffer_donor` say so.
-bool isDonatedArgument(BlockArgument argument);
-
 /// One allocation: the SSA values that live in it are those `getBuffer(v)` maps
 /// to it.
 struct Buffer {

@@ -35,6 +35,27 @@ struct LiveRangeRow {
   unsigned first, last;
 };
 
+/// What becomes of the memory of a donated argument.
+enum class DonationOutcome : uint8_t {
+  /// It is written again.
+  Reused,
+  /// It is not, but dies before the function ends. That saves memory where
+  /// arguments can be freed; a runtime that can only alias results with
+  /// arguments, such as XLA, keeps it.
+  Freed,
+  /// It lives as long as the function.
+  Unused,
+};
+StringRef stringifyDonationOutcome(DonationOutcome outcome);
+
+struct DonationRow {
+  std::string argument, why;
+  uint64_t bytes;
+  DonationOutcome outcome;
+  /// The result that is in the argument's memory.
+  std::optional<unsigned> result;
+};
+
 /// What the most loaded of several devices holds.
 struct DeviceReport {
   int64_t numDevices = 1;
@@ -79,6 +100,8 @@ struct GraphReport {
   /// Only if a file for them is given.
   std::vector<LiveRangeRow> liveRanges;
   std::vector<std::string> notes;
+  /// One row for each donated argument, of the graph as it is.
+  std::vector<DonationRow> donations;
   /// If the function is sharded.
   std::optional<DeviceReport> perDevice;
   /// Of a training step, where it was built from the model.
