@@ -19,6 +19,10 @@ mlir::es::getIntegers(Attribute attribute) {
     values.append(array.asArrayRef().begin(), array.asArrayRef().end());
     return values;
   }
+  if (auto array = dyn_cast_if_present<DenseI32ArrayAttr>(attribute)) {
+    values.append(array.asArrayRef().begin(), array.asArrayRef().end());
+    return values;
+  }
   if (auto elements = dyn_cast_if_present<DenseIntElementsAttr>(attribute)) {
     // Sizes are short lists; anything else is data.
     constexpr int64_t kMost = 64;

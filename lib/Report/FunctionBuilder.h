@@ -24,6 +24,9 @@ constexpr unsigned kManyPoints = 200000;
 std::string printType(Type type);
 std::string printLocation(Location loc);
 
+class Resizer;
+struct InputDimension;
+
 /// Builds the report of one function.
 class FunctionBuilder {
 public:
@@ -46,6 +49,8 @@ private:
   struct TrainedProfile {
     TrainingGraph graph;
     MemoryProfile profile;
+    /// What the graph was built with.
+    TrainingOptions options;
   };
   FailureOr<TrainedProfile> profileTraining(const Inventory &trained,
                                             const TrainingOptions &options,
@@ -81,10 +86,21 @@ private:
   /// What an argument or constant of the graph at hand is for.
   std::optional<StepStorage> lookUp(Value value) const;
   bool hasDynamicBatch();
-  /// How the peak of the step at hand grows with the batch, in words; empty if
-  /// there is no dimension that could be one.
-  FailureOr<std::string> describeBatch(const MemoryProfile &profile,
-                                       SizeOptions size);
+  /// How the peak of the step at hand grows with the dimensions of inputs, in
+  /// words: the batch, the length of a sequence.
+  std::vector<std::string> describeGrowths(const TrainedProfile &trained,
+                                           SizeOptions size);
+  /// The same for an unbound leading dimension, and for the batch where nothing
+  /// better is known.
+  FailureOr<std::string> describeDynamicBatch(const MemoryProfile &profile,
+                                              SizeOptions size);
+  std::string describeLeading(const MemoryProfile &profile);
+  std::vector<std::string> describeDimensions(const TrainedProfile &trained,
+                                              SizeOptions size, bool &hasBatch);
+  LogicalResult measureGrowth(const TrainedProfile &trained, Resizer &resizer,
+                              InputDimension &dimension, SizeOptions size);
+  std::string
+  nameDimensions(ArrayRef<std::pair<BlockArgument, unsigned>> dimensions);
 
   FunctionOpInterface func;
   const ReportOptions &options;

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The live bytes at each point of a step are a line over the batch; the peak is
-// the upper envelope of these lines. Where its slope is zero, updates are the
-// peak, and a larger batch costs nothing.
+// The live bytes at each point of a step are a polynomial of the batch or of
+// the length of a sequence; the peak is the upper envelope of these. Where its
+// slope is zero, updates are the peak, and a larger batch costs nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,35 +17,56 @@
 #include "es/OpModel/RoleFacts.h"
 #include "es/Report/MemoryReport.h"
 
+#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
 using namespace mlir;
 using namespace mlir::es;
 
+/// The first size above `from` at which `other` overtakes `point`.
+static std::optional<double> findCrossing(const GrowingPoint &point,
+                                          const GrowingPoint &other,
+                                          double from) {
+  double c = other.fixed - point.fixed, b = other.each - point.each,
+         a = other.square - point.square;
+  if (a == 0) {
+    if (b <= 0 || -c / b <= from)
+      return std::nullopt;
+    return -c / b;
+  }
+  double discriminant = b * b - 4 * a * c;
+  if (discriminant < 0)
+    return std::nullopt;
+  double root = std::sqrt(discriminant);
+  // It is overtaken where the difference rises: at the right-hand root of a
+  // parabola that opens upwards, at the left-hand one of another.
+  double crossing = (-b + root) / (2 * a);
+  return crossing > from ? std::optional(crossing) : std::nullopt;
+}
+
 Growth mlir::es::computeGrowth(ArrayRef<GrowingPoint> points, double size) {
   Growth growth;
-  double peak = -1;
-  uint64_t fixed = 0;
+  const GrowingPoint *peak = nullptr;
   for (const GrowingPoint &point : points) {
     growth.floor = std::max(growth.floor, point.fixed);
-    double bytes = point.fixed + point.each * size;
     // Among equals the steepest is the peak of the next larger size.
-    if (bytes > peak || (bytes == peak && point.each > growth.each)) {
-      peak = bytes;
-      growth.each = point.each;
-      fixed = point.fixed;
-    }
+    if (!peak || std::make_pair(point.at(size), point.getSlope(size)) >
+                     std::make_pair(peak->at(size), peak->getSlope(size)))
+      peak = &point;
   }
+  if (!peak)
+    return growth;
+  growth.each = peak->getSlope(size);
+  growth.square = peak->square;
   for (const GrowingPoint &point : points) {
-    if (point.each <= growth.each)
+    std::optional<double> crossing = findCrossing(*peak, point, size);
+    if (!crossing)
       continue;
-    double crossing =
-        (double(fixed) - double(point.fixed)) / (point.each - growth.each);
-    bool isSooner = !growth.next || crossing < *growth.next ||
-                    (crossing == *growth.next && point.each > growth.nextEach);
-    if (crossing > size && isSooner) {
-      growth.next = crossing;
-      growth.nextEach = point.each;
+    double slope = point.getSlope(*crossing);
+    if (!growth.next || *crossing < *growth.next ||
+        (*crossing == *growth.next && slope > growth.nextEach)) {
+      growth.next = *crossing;
+      growth.nextEach = slope;
     }
   }
   return growth;
@@ -58,7 +79,23 @@ std::vector<GrowingPoint> mlir::es::fitGrowth(ArrayRef<uint64_t> atSize,
   for (auto [once, twice] : llvm::zip(atSize, atDouble)) {
     uint64_t grows = twice > once ? twice - once : 0;
     grows = std::min(grows, once);
-    points.push_back({once - grows, double(grows) / size});
+    points.push_back({double(once - grows), double(grows) / size});
+  }
+  return points;
+}
+
+std::vector<GrowingPoint> mlir::es::fitGrowth(ArrayRef<uint64_t> once,
+                                              ArrayRef<uint64_t> twice,
+                                              ArrayRef<uint64_t> thrice,
+                                              uint64_t size) {
+  std::vector<GrowingPoint> points;
+  for (auto [a, b, c] : llvm::zip(once, twice, thrice)) {
+    // Newton's differences, in steps of `size`.
+    double first = double(b) - double(a),
+           second = (double(c) - double(b) - first) / 2;
+    double square = second / size / size;
+    double each = (first - 3 * second) / size;
+    points.push_back({a - size * (each + size * square), each, square});
   }
   return points;
 }
@@ -141,21 +178,27 @@ mlir::es::splitByDependence(const MemoryProfile &profile,
     if (!order.isEnd(point) && isa<OptimizerStepOp>(order.getOp(point)))
       still += profile.transients.lookup(point);
     still = std::min<uint64_t>(still, bytes);
-    points.push_back({still, double(bytes - still) / size});
+    points.push_back({double(still), double(bytes - still) / size});
   }
   return points;
 }
 
-std::string mlir::es::describeGrowth(const Growth &growth, uint64_t size) {
-  std::string text = std::to_string(size) + " the peak ";
+std::string mlir::es::describeGrowth(const Growth &growth) {
+  std::string text = "the peak ";
   auto bytes = [](double each) { return formatBytes(std::llround(each)); };
-  if (growth.each > 0)
-    text += "grows by " + bytes(growth.each) + " for each more";
-  else
+  if (std::llround(growth.each) <= 0)
     text += "is on a plateau and does not grow";
+  else if (growth.square > 0)
+    text += "grows by " + bytes(growth.each) +
+            " for the next one, and faster the larger it is (" +
+            llvm::formatv("{0:f1}", growth.square).str() +
+            " B times its square)";
+  else
+    text += "grows by " + bytes(growth.each) + " for each more";
   if (growth.next)
     text += ", from " + std::to_string(uint64_t(std::ceil(*growth.next))) +
             " on by " + bytes(growth.nextEach);
-  return text + "; at least " + formatBytes(growth.floor) +
-         " whatever its size";
+  if (std::llround(growth.floor) > 0)
+    text += "; at least " + bytes(growth.floor) + " whatever its size";
+  return text;
 }

@@ -12,20 +12,28 @@
 
 namespace mlir::es {
 
-/// The live bytes at a point: `fixed`, and `each` for every unit of a size.
+/// The live bytes at a point as a polynomial of a size: `fixed`, `each` for
+/// every unit, and `square` for every pair (scores of attention, of a
+/// sequence).
 struct GrowingPoint {
-  uint64_t fixed = 0;
+  double fixed = 0;
   double each = 0;
+  double square = 0;
+
+  double at(double size) const { return fixed + size * (each + size * square); }
+  /// What one more costs.
+  double getSlope(double size) const { return at(size + 1) - at(size); }
 };
 
-/// Where and how fast the greatest of these lines rises. As the size grows,
-/// another point takes over now and then: the slope never falls.
+/// Where and how fast the greatest of these rises. As the size grows, another
+/// point takes over now and then: the slope never falls.
 struct Growth {
   /// What the peak is at least, however small the size.
-  uint64_t floor = 0;
-  /// Bytes for each more, at the size at hand; 0 on a plateau.
-  double each = 0;
-  /// The size from which on a steeper point is the peak, and its slope.
+  double floor = 0;
+  /// Bytes for the next one, at the size at hand; 0 on a plateau. `square` of
+  /// it for every pair.
+  double each = 0, square = 0;
+  /// The size from which on a steeper point is the peak, and its slope there.
   std::optional<double> next;
   double nextEach = 0;
 };
@@ -36,6 +44,11 @@ Growth computeGrowth(ArrayRef<GrowingPoint> points, double size);
 std::vector<GrowingPoint> fitGrowth(ArrayRef<uint64_t> atSize,
                                     ArrayRef<uint64_t> atDouble, uint64_t size);
 
+/// The same, at three: `size`, twice and three times as much.
+std::vector<GrowingPoint> fitGrowth(ArrayRef<uint64_t> once,
+                                    ArrayRef<uint64_t> twice,
+                                    ArrayRef<uint64_t> thrice, uint64_t size);
+
 /// Points of a training step of fixed sizes, if all that depends on an input,
 /// and is neither a gradient of a parameter nor a parameter updated, grew with
 /// `size`.
@@ -45,7 +58,7 @@ std::vector<GrowingPoint> splitByDependence(const MemoryProfile &profile,
                                             uint64_t size);
 
 /// In words.
-std::string describeGrowth(const Growth &growth, uint64_t size);
+std::string describeGrowth(const Growth &growth);
 
 } // namespace mlir::es
 

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "FunctionBuilder.h"
-#include "Growth.h"
 
 #include "es/Dialect/ES/IR/ES.h"
 #include "es/OpModel/RoleFacts.h"
@@ -165,49 +164,6 @@ FunctionBuilder::chooseSavePolicy(const Inventory &trained, SizeOptions size,
   return profileTraining(trained, options.training, size);
 }
 
-/// The size of the leading dimension of the first input that has one.
-static std::optional<uint64_t> getLeadingSize(const TrainingGraph &step) {
-  FunctionOpInterface func = step.func;
-  for (BlockArgument argument : func.getArguments()) {
-    auto it = step.storages.find(argument);
-    ShapedType type = getCarriedShape(argument.getType());
-    if (it != step.storages.end() && it->second.role == Role::Input && type &&
-        type.hasRank() && type.getRank() > 1 && type.getDimSize(0) > 0)
-      return type.getDimSize(0);
-  }
-  return std::nullopt;
-}
-
-FailureOr<std::string>
-FunctionBuilder::describeBatch(const MemoryProfile &profile, SizeOptions size) {
-  if (size.leadingDynamic && hasDynamicBatch()) {
-    uint64_t batch = size.leadingDynamic;
-    size.leadingDynamic = 2 * batch;
-    FailureOr<MemoryProfile> doubled = this->profile(size);
-    if (failed(doubled))
-      return failure();
-    return "growth: batch " +
-           describeGrowth(computeGrowth(fitGrowth(profile.timeline,
-                                                  doubled->timeline, batch),
-                                        batch),
-                          batch);
-  }
-  std::optional<uint64_t> leading = getLeadingSize(*step);
-  if (!leading)
-    return std::string();
-  auto isInput = [&](Value value) {
-    auto it = step->storages.find(value);
-    return it == step->storages.end() || it->second.role == Role::Input ||
-           it->second.role == Role::State;
-  };
-  return "growth, if all that depends on inputs scales with their leading "
-         "dimension: at " +
-         describeGrowth(computeGrowth(splitByDependence(profile, step->func,
-                                                        isInput, *leading),
-                                      *leading),
-                        *leading);
-}
-
 FailureOr<GraphReport>
 FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
                                const Inventory &trained) {
@@ -246,9 +202,7 @@ FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
   graph.savePolicies = std::move(policies);
   if (!checkpoints.empty())
     graph.notes.push_back(checkpoints);
-  FailureOr<std::string> growth = describeBatch(chosen->profile, size);
-  if (succeeded(growth) && !growth->empty())
-    graph.notes.push_back(*growth);
+  llvm::append_range(graph.notes, describeGrowths(*chosen, size));
   std::string loss = chosen->graph.loss + " (--loss)";
   if (!llvm::is_contained(report.assumptions, loss)) {
     report.assumptions.push_back(loss);
@@ -339,7 +293,8 @@ FunctionBuilder::profileTraining(const Inventory &trained,
     training->func->erase();
     return failure();
   }
-  return TrainedProfile{std::move(*training), std::move(*computed)};
+  return TrainedProfile{std::move(*training), std::move(*computed),
+                        trainingOptions};
 }
 
 LogicalResult FunctionBuilder::compareTrainableSets(FunctionReport &report,

@@ -1,0 +1,433 @@
+//===- Resize.cpp - A function at another size of a dimension -------------===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Resize.h"
+#include "FunctionBuilder.h"
+#include "es/Foreign/Types.h"
+#include "es/OpModel/CountedLoops.h"
+#include "es/OpModel/RoleFacts.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::es;
+
+static constexpr unsigned kMostRounds = 100;
+
+using Factors = SmallVector<Extent::Factor, 1>;
+
+bool Extent::grows() const {
+  return llvm::any_of(factors, [](const Factor &f) { return f.grows; });
+}
+
+int64_t Extent::getProduct(int64_t scale) const {
+  int64_t product = 1;
+  for (const Factor &factor : factors)
+    product *= factor.size * (factor.grows ? scale : 1);
+  return product;
+}
+
+static ShapedType getShaped(Value value) {
+  ShapedType type = getCarriedShape(value.getType());
+  return type && type.hasRank() ? type : ShapedType();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// Where the factors of a product begin, counted in elements from the last.
+static SmallVector<int64_t> getCuts(ArrayRef<Extent::Factor> factors) {
+  SmallVector<int64_t> cuts;
+  int64_t product = 1;
+  for (const Extent::Factor &factor : llvm::reverse(factors)) {
+    product *= factor.size;
+    cuts.push_back(product);
+  }
+  return cuts;
+}
+
+/// `factors`, cut at each of `cuts` besides. What grows of a factor that is cut
+/// is its first part.
+static Factors cut(ArrayRef<Extent::Factor> factors, ArrayRef<int64_t> cuts) {
+  Factors result;
+  int64_t product = 1;
+  size_t next = 0;
+  for (const Extent::Factor &factor : llvm::reverse(factors)) {
+    int64_t end = product * factor.size;
+    while (next < cuts.size() && cuts[next] <= end) {
+      bool isFirst = cuts[next] == end;
+      if (cuts[next] > product)
+        result.push_back({cuts[next] / product, isFirst && factor.grows});
+      product = cuts[next++];
+    }
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+/// Cuts two products of equal size alike and lets grow in each what grows in
+/// the other. Nothing if they cannot be cut alike.
+static std::optional<bool> unify(Factors &a, Factors &b) {
+  auto isOne = [](const Extent::Factor &factor) { return factor.size == 1; };
+  llvm::erase_if(a, isOne);
+  llvm::erase_if(b, isOne);
+  SmallVector<int64_t> cuts = getCuts(a);
+  llvm::append_range(cuts, getCuts(b));
+  llvm::sort(cuts);
+  cuts.erase(llvm::unique(cuts), cuts.end());
+  for (size_t i = 1; i < cuts.size(); ++i)
+    if (cuts[i - 1] == 0 || cuts[i] % cuts[i - 1] != 0)
+      return std::nullopt;
+  Factors newA = cut(a, cuts), newB = cut(b, cuts);
+  bool changed = newA.size() != a.size() || newB.size() != b.size();
+  for (auto [left, right] : llvm::zip(newA, newB)) {
+    changed |= left.grows != right.grows;
+    left.grows = right.grows = left.grows || right.grows;
+  }
+  a = std::move(newA);
+  b = std::move(newB);
+  return changed;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading the function
+//===----------------------------------------------------------------------===//
+
+Resizer::Resizer(FunctionOpInterface func) : func(func) {
+  func.getFunctionBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto integers = evaluateIntegers(op, known))
+      known[op->getResult(0)] = *integers;
+    addOp(op);
+    // Bodies of structured ops are about elements.
+    OpClass opClass = getOpFacts(op).opClass;
+    return opClass == OpClass::ControlFlow ? WalkResult::advance()
+                                           : WalkResult::skip();
+  });
+}
+
+void Resizer::tieAll(Value a, Value b) {
+  ShapedType left = getShaped(a), right = getShaped(b);
+  if (!left || !right || left.getRank() != right.getRank())
+    return;
+  for (unsigned dim = 0, e = left.getRank(); dim < e; ++dim)
+    if (left.getDimSize(dim) == right.getDimSize(dim))
+      ties.push_back({{a, dim}, {b, dim}, DimensionTie::Same});
+}
+
+void Resizer::addControlFlow(Operation *op) {
+  if (std::optional<CarryingLoop> loop = getCarryingLoop(op)) {
+    for (unsigned i = 0, e = loop->size(); i < e; ++i) {
+      Value argument = loop->getArgument(i);
+      tieAll(loop->getInit(i).get(), argument);
+      tieAll(loop->getYield(i).get(), argument);
+      if (i < op->getNumResults())
+        tieAll(op->getResult(i), argument);
+      // A `while` has its condition in a region of its own.
+      for (Region &region : op->getRegions())
+        if (&region != loop->body && i < region.getNumArguments())
+          tieAll(region.getArgument(i), argument);
+    }
+    return;
+  }
+  if (isBranchOp(op)) {
+    for (Region &region : op->getRegions())
+      if (region.hasOneBlock() && !region.front().empty() &&
+          region.front().back().getNumOperands() == op->getNumResults())
+        for (auto [yielded, result] :
+             llvm::zip(region.front().back().getOperands(), op->getResults()))
+          tieAll(yielded, result);
+    return;
+  }
+  opaque.push_back(op);
+}
+
+void Resizer::addOp(Operation *op) {
+  OpFacts facts = getOpFacts(op);
+  if (facts.opClass == OpClass::ControlFlow)
+    return addControlFlow(op);
+  if (facts.opClass == OpClass::Call) {
+    opaque.push_back(op);
+    return;
+  }
+  DimensionTies found = getDimensionTies(op, known);
+  if (!found.isExact)
+    guessed.push_back(op);
+  size_t first = offsets.size();
+  for (const DimensionTie &tie : found.ties) {
+    if (tie.kind != DimensionTie::Offset) {
+      ties.push_back(tie);
+      continue;
+    }
+    auto it = std::find_if(
+        offsets.begin() + first, offsets.end(), [&](const OffsetTies &other) {
+          return other.to.value == tie.to.value && other.to.dim == tie.to.dim;
+        });
+    if (it == offsets.end())
+      it = &offsets.emplace_back(OffsetTies{tie.to, {}});
+    it->from.push_back(tie.from);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Solving
+//===----------------------------------------------------------------------===//
+
+Resizer::Extents &Resizer::getExtents(Value value) {
+  auto [it, inserted] = extents.try_emplace(value);
+  if (inserted)
+    for (int64_t size : getShaped(value).getShape())
+      it->second.push_back({{{size, false}}, 0});
+  return it->second;
+}
+
+bool Resizer::grows(Value value, unsigned dim) const {
+  auto it = extents.find(value);
+  return it != extents.end() && it->second[dim].grows();
+}
+
+bool Resizer::grows(Value value) const {
+  auto it = extents.find(value);
+  return it != extents.end() &&
+         llvm::any_of(it->second, [](const Extent &e) { return e.grows(); });
+}
+
+bool Resizer::sync(const DimensionTie &tie) {
+  if (tie.kind == DimensionTie::Reshape)
+    return syncReshape(tie.from.value, tie.to.value);
+  bool from = grows(tie.from.value, tie.from.dim),
+       to = grows(tie.to.value, tie.to.dim);
+  if (!from && (!to || tie.kind == DimensionTie::Scale))
+    return false;
+  // Values that a map is given must not move while others are added.
+  getExtents(tie.from.value);
+  Extent &b = getExtents(tie.to.value)[tie.to.dim];
+  Extent &a = extents.find(tie.from.value)->second[tie.from.dim];
+  if (tie.kind == DimensionTie::Scale) {
+    if (to)
+      return false;
+    b = {{{b.at(1), true}}, 0};
+    return true;
+  }
+  if (from != to && (a.fixed || b.fixed)) {
+    (from ? b : a) = from ? a : b;
+    return true;
+  }
+  if (a.fixed || b.fixed)
+    return false;
+  if (std::optional<bool> changed = unify(a.factors, b.factors))
+    return *changed;
+  if (from == to)
+    return false;
+  (from ? b : a) = {{{a.at(1), true}}, 0};
+  return true;
+}
+
+/// What grows of the parts grows in the whole, or in the part that is taken.
+bool Resizer::syncOffsets(const OffsetTies &offset) {
+  int64_t growing = 0;
+  for (DimensionRef from : offset.from)
+    if (grows(from.value, from.dim))
+      growing += getExtents(from.value)[from.dim].getProduct(1);
+  if (growing == 0)
+    return false;
+  Extent &to = getExtents(offset.to.value)[offset.to.dim];
+  Extent wanted = {{{growing, true}}, to.at(1) - growing};
+  if (to.grows() && to.getProduct(1) >= growing)
+    return false;
+  to = wanted;
+  return true;
+}
+
+bool Resizer::syncReshape(Value from, Value to) {
+  if (!grows(from) && !grows(to))
+    return false;
+  if (!getShaped(from).hasStaticShape() || !getShaped(to).hasStaticShape()) {
+    unknown = to;
+    return false;
+  }
+  getExtents(from);
+  Extents &b = getExtents(to), &a = extents.find(from)->second;
+  auto isOffset = [](const Extent &extent) { return extent.fixed != 0; };
+  if (llvm::any_of(a, isOffset) || llvm::any_of(b, isOffset)) {
+    // Only dimensions of one element come or go.
+    auto isLong = [](const Extent &extent) { return extent.at(1) != 1; };
+    SmallVector<Extent *> left, right;
+    for (Extent &extent : a)
+      if (isLong(extent))
+        left.push_back(&extent);
+    for (Extent &extent : b)
+      if (isLong(extent))
+        right.push_back(&extent);
+    bool changed = false;
+    if (left.size() != right.size() ||
+        !llvm::all_of(llvm::zip(left, right), [](auto pair) {
+          return std::get<0>(pair)->at(1) == std::get<1>(pair)->at(1);
+        })) {
+      unknown = to;
+      return false;
+    }
+    for (auto [x, y] : llvm::zip(left, right))
+      if (x->grows() != y->grows()) {
+        (x->grows() ? *y : *x) = x->grows() ? *x : *y;
+        changed = true;
+      }
+    return changed;
+  }
+  auto flatten = [](const Extents &dims) {
+    Factors all;
+    for (const Extent &extent : dims)
+      llvm::append_range(all, extent.factors);
+    return all;
+  };
+  Factors left = flatten(a), right = flatten(b);
+  std::optional<bool> changed = unify(left, right);
+  if (!changed || !*changed)
+    return false;
+  auto split = [](Extents &dims, ArrayRef<Extent::Factor> factors) {
+    // From the last: the leading ones of several dimensions of one element are
+    // left with nothing.
+    for (Extent &extent : llvm::reverse(dims)) {
+      int64_t size = extent.at(1), product = 1;
+      extent.factors.clear();
+      while (product < size) {
+        extent.factors.insert(extent.factors.begin(), factors.back());
+        product *= factors.back().size;
+        factors = factors.drop_back();
+      }
+      if (extent.factors.empty())
+        extent.factors.push_back({size, false});
+    }
+  };
+  split(a, left);
+  split(b, right);
+  return true;
+}
+
+bool Resizer::fail(Operation *op, const llvm::Twine &why) {
+  reason = (op->getName().getStringRef() + " at " +
+            printLocation(op->getLoc()) + " " + why)
+               .str();
+  return false;
+}
+
+/// What an op leaves out of a dimension that grows, inside of a loop, is left
+/// to other iterations: their number would have to grow, too.
+bool Resizer::checkOp(Operation *op) {
+  bool isInLoop = op->getParentOp() != func;
+  if (!isInLoop || op->getNumResults() != 1)
+    return true;
+  OpFacts facts = getOpFacts(op);
+  bool takes = facts.opClass == OpClass::DataMovement ||
+               facts.results.front().kind == ResultKind::View ||
+               !getShaped(op->getResult(0));
+  if (takes && op->getNumOperands() && grows(op->getOperand(0)) &&
+      !grows(op->getResult(0)))
+    return fail(op, "takes a part of it in a loop");
+  return true;
+}
+
+unsigned Resizer::getRank(Value value) {
+  ShapedType type = getShaped(value);
+  return type ? type.getRank() : 0;
+}
+
+bool Resizer::grow(ArrayRef<std::pair<BlockArgument, unsigned>> seeds) {
+  extents.clear();
+  unknown = Value();
+  for (auto [argument, dim] : seeds)
+    getExtents(argument)[dim].factors.front().grows = true;
+  // Ties are in program order and most run forward: a few rounds do. What has
+  // not settled after many has ties that contradict each other.
+  bool changed = true;
+  for (unsigned round = 0; changed && round < kMostRounds; ++round) {
+    changed = false;
+    for (const DimensionTie &tie : ties)
+      changed |= sync(tie);
+    for (const OffsetTies &offset : offsets)
+      changed |= syncOffsets(offset);
+  }
+  if (changed) {
+    reason = "its ties do not settle";
+    return false;
+  }
+  if (unknown)
+    return fail(unknown.getDefiningOp(), "merges what grows in another way");
+  for (Operation *op : opaque)
+    if (llvm::any_of(op->getOperands(), [&](Value v) { return grows(v); }))
+      return fail(op, "is not described");
+  for (Operation *op : guessed) {
+    auto isAmbiguous = [&](Value value) {
+      if (!grows(value))
+        return false;
+      ShapedType type = getShaped(value);
+      for (unsigned i = 0, e = type.getRank(); i < e; ++i)
+        for (unsigned j = 0; j < i; ++j)
+          if (type.getDimSize(i) == type.getDimSize(j) &&
+              grows(value, i) != grows(value, j))
+            return true;
+      return false;
+    };
+    // What a body reads wherever data says.
+    bool readsAnywhere = false;
+    for (Region &region : op->getRegions())
+      region.walk([&](Operation *inner) {
+        readsAnywhere |= llvm::any_of(inner->getOperands(), [&](Value v) {
+          return grows(v) && !region.isAncestor(v.getParentRegion());
+        });
+      });
+    // Of what reads its operands in a way of its own sizes say nothing.
+    OpClass opClass = getOpFacts(op).opClass;
+    bool isOpaque = opClass == OpClass::Opaque ||
+                    opClass == OpClass::Materializing ||
+                    opClass == OpClass::Contraction;
+    if (readsAnywhere ||
+        isOpaque &&
+            llvm::any_of(op->getOperands(), [&](Value v) { return grows(v); }))
+      return fail(op, "is not described");
+    if (llvm::any_of(op->getOperands(), isAmbiguous) ||
+        llvm::any_of(op->getResults(), isAmbiguous))
+      return fail(op, "has several dimensions of its size");
+  }
+  bool isKnown = true;
+  func.getFunctionBody().walk([&](Operation *op) {
+    isKnown = isKnown && checkOp(op);
+    return isKnown ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return isKnown;
+}
+
+FunctionOpInterface Resizer::cloneAt(int64_t scale) {
+  IRMapping mapping;
+  Operation *copy = func->clone(mapping);
+  std::string name = (func.getName() + "_resized").str();
+  while (SymbolTable::lookupSymbolIn(func->getParentOp(), name))
+    name += "_";
+  SymbolTable::setSymbolName(copy, name);
+  func->getBlock()->getOperations().insertAfter(func->getIterator(), copy);
+  auto resized = cast<FunctionOpInterface>(copy);
+  for (const auto &[value, dims] : extents) {
+    if (!grows(value))
+      continue;
+    SmallVector<int64_t> shape;
+    for (const Extent &extent : dims)
+      shape.push_back(extent.at(scale));
+    Value own = mapping.lookup(value);
+    if (Type type = withForeignShape(own.getType(), shape))
+      own.setType(type);
+  }
+  SmallVector<Type> results(resized.getResultTypes());
+  for (Block &block : resized.getFunctionBody())
+    if (!block.empty() && block.back().hasTrait<OpTrait::ReturnLike>() &&
+        block.back().getNumOperands() == results.size())
+      results.assign(block.back().operand_type_begin(),
+                     block.back().operand_type_end());
+  SmallVector<Type> arguments(
+      resized.getFunctionBody().front().getArgumentTypes());
+  resized.setType(FunctionType::get(func->getContext(), arguments, results));
+  return resized;
+}

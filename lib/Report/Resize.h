@@ -1,0 +1,88 @@
+//===- Resize.h - A function at another size of a dimension -----*- C++ -*-===//
+//
+// Part of es-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Models are exported at one size: a batch of 8, a sequence of 128. What
+// follows for all values if a dimension of an argument is twice as long is
+// found by asking each op which dimensions run together. Dimensions that were
+// merged (batch times sequence) are products, of which one factor grows.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ES_LIB_REPORT_RESIZE_H
+#define ES_LIB_REPORT_RESIZE_H
+
+#include "es/OpModel/DimensionTies.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Twine.h"
+
+namespace mlir::es {
+
+/// A dimension as a product, and what is added to it whatever its size.
+struct Extent {
+  struct Factor {
+    int64_t size;
+    bool grows;
+  };
+  SmallVector<Factor, 1> factors;
+  int64_t fixed = 0;
+
+  bool grows() const;
+  int64_t getProduct(int64_t scale) const;
+  int64_t at(int64_t scale) const { return getProduct(scale) + fixed; }
+};
+
+class Resizer {
+public:
+  /// Reads the ties of all ops of `func`, once for all dimensions.
+  explicit Resizer(FunctionOpInterface func);
+
+  /// Lets dimensions of arguments grow, and all that runs with them. False if
+  /// what follows is not known: `getReason` says why.
+  bool grow(ArrayRef<std::pair<BlockArgument, unsigned>> seeds);
+  bool grows(Value value) const;
+  bool grows(Value value, unsigned dim) const;
+  /// 0 of what is no tensor.
+  static unsigned getRank(Value value);
+  const std::string &getReason() const { return reason; }
+
+  /// The function with what grows `scale` times as long, behind the original.
+  /// For counting: attributes that repeat shapes stay as they are.
+  FunctionOpInterface cloneAt(int64_t scale);
+
+private:
+  using Extents = SmallVector<Extent, 4>;
+  struct OffsetTies {
+    DimensionRef to;
+    SmallVector<DimensionRef, 2> from;
+  };
+
+  void addOp(Operation *op);
+  void addControlFlow(Operation *op);
+  void tieAll(Value a, Value b);
+  Extents &getExtents(Value value);
+  bool sync(const DimensionTie &tie);
+  bool syncOffsets(const OffsetTies &ties);
+  bool syncReshape(Value from, Value to);
+  bool checkOp(Operation *op);
+  bool fail(Operation *op, const llvm::Twine &why);
+
+  FunctionOpInterface func;
+  KnownIntegers known;
+  SmallVector<DimensionTie> ties;
+  SmallVector<OffsetTies> offsets;
+  /// Ops whose ties are a guess by sizes, or not known at all.
+  SmallVector<Operation *> guessed, opaque;
+  llvm::DenseMap<Value, Extents> extents;
+  /// A reshape of which the effect is not known.
+  Value unknown;
+  std::string reason;
+};
+
+} // namespace mlir::es
+
+#endif // ES_LIB_REPORT_RESIZE_H
