@@ -65,6 +65,8 @@ private:
   bool addMovement(Value from, Value to);
   bool addProduct();
   bool addLookup();
+  bool addIndex();
+  bool addAttention();
   bool addConvolution();
   bool addNormalization();
   void addElementwise();
@@ -219,12 +221,15 @@ static std::optional<SmallVector<int64_t, 4>> getPermutation(Operation *op) {
   return std::nullopt;
 }
 
+/// No dimension is as long as that by itself.
+static constexpr int64_t kDistinct = 1000003;
+
 /// The result's shape if the dimensions of the operand were all different.
 static std::optional<Integers> inferFromDistinct(Operation *op, Value from,
                                                  const KnownIntegers &known) {
   Integers distinct;
   for (int64_t dim = 0, e = getRank(from); dim < e; ++dim)
-    distinct.push_back(1009 + dim);
+    distinct.push_back(kDistinct + dim);
   Type old = from.getType();
   ShapedType shaped = getCarriedShape(old);
   from.setType(RankedTensorType::get(distinct, shaped.getElementType()));
@@ -247,14 +252,21 @@ bool TieBuilder::addPermutation(Value from, Value to) {
   std::optional<Integers> inferred = inferFromDistinct(op, from, known);
   if (!inferred || int64_t(inferred->size()) != getRank(to))
     return false;
-  bool any = false;
-  for (auto [dim, size] : llvm::enumerate(*inferred)) {
-    if (size < 1009)
-      continue;
-    tie(from, size - 1009, to, dim);
-    any = true;
-  }
-  return any;
+  // Of a reshape only some are found again.
+  SmallVector<bool> isFound(getRank(from), false);
+  for (int64_t size : *inferred)
+    if (size >= kDistinct && size - kDistinct < getRank(from))
+      isFound[size - kDistinct] = true;
+  bool isMissing = false;
+  for (auto [found, size] : llvm::zip(isFound, getShape(from)))
+    isMissing |= !found && size != 1;
+  if (llvm::none_of(isFound, [](bool found) { return found; }) ||
+      (isMissing && countElements(from) == countElements(to)))
+    return false;
+  for (auto [dim, size] : llvm::enumerate(*inferred))
+    if (size >= kDistinct)
+      tie(from, size - kDistinct, to, dim);
+  return true;
 }
 
 /// One operand whose elements are all in the result, in order or not.
@@ -320,6 +332,72 @@ bool TieBuilder::addLookup() {
     tie(table, getRank(table) - dim, to, rank - dim);
   if (op->getName().getStringRef() == "tosa.gather")
     tie(table, 0, to, 0);
+  return true;
+}
+
+/// The dimensions of all indices, as they are broadcast, stand first where each
+/// leading dimension of the table has some; behind them, those of a row.
+bool TieBuilder::addIndex() {
+  if (op->getName().getStringRef() != "torch.aten.index.Tensor" ||
+      op->getNumOperands() < 2)
+    return false;
+  // A list, in which dimensions without an index are none, or one by one.
+  OperandRange indices = op->getOperands().drop_front();
+  if (Operation *list = indices.front().getDefiningOp();
+      list && !getCarriedShape(indices.front().getType()))
+    indices = list->getOperands();
+  else if (auto names = op->getAttrOfType<ArrayAttr>("arguments"))
+    for (auto [at, name] : llvm::enumerate(names.getValue().drop_front()))
+      if (auto text = dyn_cast<StringAttr>(name);
+          !text || text.getValue() != "indices." + std::to_string(at))
+        return false;
+  Value table = op->getOperand(0), to = op->getResult(0);
+  int64_t most = 0, count = indices.size();
+  for (Value index : indices) {
+    if (!getCarriedShape(index.getType()))
+      return false;
+    most = std::max(most, getRank(index));
+  }
+  int64_t rest = getRank(table) - count;
+  if (rest < 0 || getRank(to) != most + rest)
+    return false;
+  for (Value index : indices)
+    for (int64_t dim = 1; dim <= getRank(index); ++dim)
+      tie(index, getRank(index) - dim, to, most - dim);
+  for (int64_t dim = 0; dim < rest; ++dim)
+    tie(table, count + dim, to, most + dim);
+  return true;
+}
+
+/// Queries, keys, values, and what is added to the scores: the result is as the
+/// queries, with the features of the values.
+bool TieBuilder::addAttention() {
+  if (!op->getName().stripDialect().ends_with("scaled_dot_product_attention") ||
+      op->getNumOperands() < 3)
+    return false;
+  Value query = op->getOperand(0), key = op->getOperand(1),
+        value = op->getOperand(2), to = op->getResult(0);
+  int64_t rank = getRank(to);
+  if (rank < 3 || getRank(query) != rank || getRank(key) != rank ||
+      getRank(value) != rank)
+    return false;
+  for (int64_t dim = 0; dim < rank - 1; ++dim)
+    tie(query, dim, to, dim);
+  for (int64_t dim = 0; dim < rank - 2; ++dim) {
+    tie(key, dim, to, dim);
+    tie(value, dim, to, dim);
+  }
+  tie(key, rank - 2, value, rank - 2);
+  tie(query, rank - 1, key, rank - 1);
+  tie(value, rank - 1, to, rank - 1);
+  for (Value mask : op->getOperands().drop_front(3)) {
+    int64_t extra = rank - getRank(mask);
+    if (getRank(mask) < 2 || extra < 0)
+      continue;
+    for (int64_t dim = 0; dim < getRank(mask) - 1; ++dim)
+      tie(mask, dim, to, dim + extra);
+    tie(mask, getRank(mask) - 1, key, rank - 2);
+  }
   return true;
 }
 
@@ -414,12 +492,16 @@ DimensionTies TieBuilder::build() {
   OpFacts facts = getOpFacts(op);
   if (operands.empty())
     return result;
-  if (facts.opClass == OpClass::Elementwise ||
+  StringRef name = op->getName().stripDialect();
+  bool isBroadcast = name == "aten.expand" || name == "aten.broadcast_to" ||
+                     name == "Expand" || name == "aten.expand_as";
+  if (isBroadcast || facts.opClass == OpClass::Elementwise ||
       facts.opClass == OpClass::ElementwiseCostly) {
     addElementwise();
     return result;
   }
-  if (addProduct() || addLookup() || addConvolution())
+  if (addProduct() || addLookup() || addIndex() || addAttention() ||
+      addConvolution())
     return result;
   if (op->getNumResults() == 1 && operands.size() == 1 &&
       addMovement(operands.front(), op->getResult(0)))

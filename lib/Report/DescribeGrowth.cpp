@@ -212,7 +212,10 @@ FunctionBuilder::describeDimensions(const TrainedProfile &trained,
       dimension.peaks.clear();
       continue;
     }
-    dimension.text = names + dimension.text;
+    dimension.text =
+        names +
+        (resizer.isExact() ? "" : "if equal sizes are the same dimension, ") +
+        dimension.text;
     if (dimension.dim == 0 && !hasBatch &&
         (!batch || (!batch->matters() && dimension.matters())))
       batch = &dimension;

@@ -315,30 +315,75 @@ bool Resizer::fail(Operation *op, const llvm::Twine &why) {
   return false;
 }
 
-/// What an op leaves out of a dimension that grows, inside of a loop, is left
-/// to other iterations: their number would have to grow, too.
-bool Resizer::checkOp(Operation *op) {
-  bool isInLoop = op->getParentOp() != func;
-  if (!isInLoop || op->getNumResults() != 1)
-    return true;
-  OpFacts facts = getOpFacts(op);
-  bool takes = facts.opClass == OpClass::DataMovement ||
-               facts.results.front().kind == ResultKind::View ||
-               !getShaped(op->getResult(0));
-  if (takes && op->getNumOperands() && grows(op->getOperand(0)) &&
-      !grows(op->getResult(0)))
-    return fail(op, "takes a part of it in a loop");
-  return true;
-}
-
 unsigned Resizer::getRank(Value value) {
   ShapedType type = getShaped(value);
   return type ? type.getRank() : 0;
 }
 
+/// What an op leaves out of a dimension that grows is left to other iterations
+/// of a loop around it, or of one that was unrolled: there would be more.
+bool Resizer::checkOp(Operation *op) {
+  if (op->getNumResults() != 1 || op->getNumOperands() == 0)
+    return true;
+  OpFacts facts = getOpFacts(op);
+  bool takes = facts.opClass == OpClass::DataMovement ||
+               facts.results.front().kind == ResultKind::View ||
+               !getShaped(op->getResult(0));
+  Value from = op->getOperand(0);
+  if (!takes || !grows(from) || grows(op->getResult(0)))
+    return true;
+  if (op->getParentOp() != func)
+    return fail(op, "takes a part of it in a loop");
+  const Extents &dims = extents.find(from)->second;
+  auto isSmall = [&](const Extent &extent) {
+    return extent.grows() && ++taken[from] >= extent.at(1);
+  };
+  if (llvm::any_of(dims, isSmall))
+    return fail(op, "is one of many that take it apart");
+  return true;
+}
+
+/// Of an op that nothing describes only sizes are known.
+bool Resizer::checkGuess(Operation *op) {
+  auto growsHere = [&](Value value) { return grows(value); };
+  bool fromOperands = llvm::any_of(op->getOperands(), growsHere);
+  // What a body reads wherever data says.
+  bool readsAnywhere = false;
+  for (Region &region : op->getRegions())
+    region.walk([&](Operation *inner) {
+      readsAnywhere |= llvm::any_of(inner->getOperands(), [&](Value v) {
+        return grows(v) && !region.isAncestor(v.getParentRegion());
+      });
+    });
+  // Of what reads its operands in a way of its own sizes say nothing.
+  OpClass opClass = getOpFacts(op).opClass;
+  bool isOpaque = opClass == OpClass::Opaque ||
+                  opClass == OpClass::Materializing ||
+                  opClass == OpClass::Contraction;
+  if (readsAnywhere || (isOpaque && fromOperands))
+    return fail(op, "is not described");
+  auto isAmbiguous = [&](Value value) {
+    if (!grows(value))
+      return false;
+    ShapedType type = getShaped(value);
+    for (unsigned i = 0, e = type.getRank(); i < e; ++i)
+      for (unsigned j = 0; j < i; ++j)
+        if (type.getDimSize(i) == type.getDimSize(j) &&
+            grows(value, i) != grows(value, j))
+          return true;
+    return false;
+  };
+  if (llvm::any_of(op->getOperands(), isAmbiguous) ||
+      llvm::any_of(op->getResults(), isAmbiguous))
+    return fail(op, "has several dimensions of its size");
+  exact &= !fromOperands && !llvm::any_of(op->getResults(), growsHere);
+  return true;
+}
+
 bool Resizer::grow(ArrayRef<std::pair<BlockArgument, unsigned>> seeds) {
   extents.clear();
   unknown = Value();
+  exact = true;
   for (auto [argument, dim] : seeds)
     getExtents(argument)[dim].factors.front().grows = true;
   // Ties are in program order and most run forward: a few rounds do. What has
@@ -360,39 +405,10 @@ bool Resizer::grow(ArrayRef<std::pair<BlockArgument, unsigned>> seeds) {
   for (Operation *op : opaque)
     if (llvm::any_of(op->getOperands(), [&](Value v) { return grows(v); }))
       return fail(op, "is not described");
-  for (Operation *op : guessed) {
-    auto isAmbiguous = [&](Value value) {
-      if (!grows(value))
-        return false;
-      ShapedType type = getShaped(value);
-      for (unsigned i = 0, e = type.getRank(); i < e; ++i)
-        for (unsigned j = 0; j < i; ++j)
-          if (type.getDimSize(i) == type.getDimSize(j) &&
-              grows(value, i) != grows(value, j))
-            return true;
+  for (Operation *op : guessed)
+    if (!checkGuess(op))
       return false;
-    };
-    // What a body reads wherever data says.
-    bool readsAnywhere = false;
-    for (Region &region : op->getRegions())
-      region.walk([&](Operation *inner) {
-        readsAnywhere |= llvm::any_of(inner->getOperands(), [&](Value v) {
-          return grows(v) && !region.isAncestor(v.getParentRegion());
-        });
-      });
-    // Of what reads its operands in a way of its own sizes say nothing.
-    OpClass opClass = getOpFacts(op).opClass;
-    bool isOpaque = opClass == OpClass::Opaque ||
-                    opClass == OpClass::Materializing ||
-                    opClass == OpClass::Contraction;
-    if (readsAnywhere ||
-        isOpaque &&
-            llvm::any_of(op->getOperands(), [&](Value v) { return grows(v); }))
-      return fail(op, "is not described");
-    if (llvm::any_of(op->getOperands(), isAmbiguous) ||
-        llvm::any_of(op->getResults(), isAmbiguous))
-      return fail(op, "has several dimensions of its size");
-  }
+  taken.clear();
   bool isKnown = true;
   func.getFunctionBody().walk([&](Operation *op) {
     isKnown = isKnown && checkOp(op);

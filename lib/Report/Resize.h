@@ -48,6 +48,8 @@ public:
   bool grows(Value value, unsigned dim) const;
   /// 0 of what is no tensor.
   static unsigned getRank(Value value);
+  /// False if sizes alone were compared somewhere: what follows is a guess.
+  bool isExact() const { return exact; }
   const std::string &getReason() const { return reason; }
 
   /// The function with what grows `scale` times as long, behind the original.
@@ -69,6 +71,7 @@ private:
   bool syncOffsets(const OffsetTies &ties);
   bool syncReshape(Value from, Value to);
   bool checkOp(Operation *op);
+  bool checkGuess(Operation *op);
   bool fail(Operation *op, const llvm::Twine &why);
 
   FunctionOpInterface func;
@@ -78,9 +81,12 @@ private:
   /// Ops whose ties are a guess by sizes, or not known at all.
   SmallVector<Operation *> guessed, opaque;
   llvm::DenseMap<Value, Extents> extents;
+  /// How often nothing that grows is taken from a value that grows.
+  llvm::DenseMap<Value, int64_t> taken;
   /// A reshape of which the effect is not known.
   Value unknown;
   std::string reason;
+  bool exact = true;
 };
 
 } // namespace mlir::es
