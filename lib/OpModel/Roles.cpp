@@ -31,6 +31,25 @@ bool mlir::es::isTranspose(Operation *op) {
   return names.contains(op->getName().getStringRef());
 }
 
+bool mlir::es::takesForeignElements(Operation *op) {
+  static const llvm::StringSet<> slices = {"stablehlo.slice",
+                                           "stablehlo.dynamic_slice",
+                                           "stablehlo.dynamic_gather",
+                                           "stablehlo.real_dynamic_slice",
+                                           "mhlo.slice",
+                                           "mhlo.dynamic_slice",
+                                           "tosa.slice",
+                                           "onnx.Slice",
+                                           "torch.aten.slice.Tensor",
+                                           "torch.aten.select.int",
+                                           "torch.aten.narrow",
+                                           "torch.aten.gather"};
+  if (op->getNumResults() != 1)
+    return false;
+  return slices.contains(op->getName().getStringRef()) || isTableLookup(op) ||
+         (isTranspose(op) && op->getName().getDialectNamespace() != "linalg");
+}
+
 bool mlir::es::isSliceUpdate(Operation *op) {
   StringRef name = op->getName().getStringRef();
   return name == "stablehlo.dynamic_update_slice" ||

@@ -20,29 +20,9 @@
 #include "es/OpModel/OpModel.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::es;
-
-/// True if the result is elements of the first operand, wherever they are.
-static bool takesElements(Operation *op) {
-  static const llvm::StringSet<> slices = {"stablehlo.slice",
-                                           "stablehlo.dynamic_slice",
-                                           "stablehlo.dynamic_gather",
-                                           "stablehlo.real_dynamic_slice",
-                                           "mhlo.slice",
-                                           "mhlo.dynamic_slice",
-                                           "tosa.slice",
-                                           "onnx.Slice",
-                                           "torch.aten.slice.Tensor",
-                                           "torch.aten.select.int",
-                                           "torch.aten.narrow",
-                                           "torch.aten.gather"};
-  return op->getNumResults() == 1 &&
-         (slices.contains(op->getName().getStringRef()) || isTableLookup(op) ||
-          (isTranspose(op) && op->getName().getDialectNamespace() != "linalg"));
-}
 
 /// A loop that hands a parameter from one iteration to the next as it is reads
 /// it in its body: there, and not for the whole loop, it is perturbed.
@@ -96,7 +76,7 @@ void mlir::es::sinkThroughReads(Operation *root) {
     for (Operation *user : users) {
       auto type = dyn_cast_or_null<RankedTensorType>(
           user->getNumResults() ? user->getResult(0).getType() : Type());
-      if (takesElements(user) && type && type.hasStaticShape() &&
+      if (takesForeignElements(user) && type && type.hasStaticShape() &&
           user->getOperand(0) == op.getPerturbed())
         worklist.push_back(perturbTaken(user, op));
     }

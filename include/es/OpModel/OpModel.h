@@ -132,6 +132,10 @@ bool isTableLookup(Operation *op);
 /// True if `op` permutes the dimensions of its operand and does nothing else.
 bool isTranspose(Operation *op);
 
+/// True if `op`, of a foreign dialect, gives elements of its first operand as
+/// they are and nothing else: a slice, rows that are looked up, a transpose.
+bool takesForeignElements(Operation *op);
+
 /// True if `op` writes its second operand into a slice of its first.
 bool isSliceUpdate(Operation *op);
 
