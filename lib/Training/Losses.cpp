@@ -14,6 +14,7 @@
 
 #include "es/OpModel/Derivatives.h"
 #include "es/OpModel/RoleFacts.h"
+#include "es/OpModel/Torch.h"
 
 using namespace mlir;
 using namespace mlir::es;
@@ -42,14 +43,11 @@ static Value addTarget(TrainingStep &step, Type type, StringRef name) {
   return step.addArgument(type, Role::Input, name);
 }
 
-static bool isTorchOp(Operation *op) {
-  return op && op->getName().getDialectNamespace() == "torch";
-}
-
 static Value createCrossEntropy(TrainingStep &step, Value prediction) {
   ShapedType type = getCarriedShape(prediction.getType());
   OpBuilder &builder = step.builder;
-  if (step.options.eager && isTorchOp(prediction.getDefiningOp())) {
+  Operation *made = prediction.getDefiningOp();
+  if (step.options.eager && made && isTorchOp(made)) {
     auto labels = RankedTensorType::get(type.getShape().drop_back(),
                                         builder.getI64Type());
     Value target = addTarget(step, labels, "labels");

@@ -15,6 +15,7 @@
 
 #include "es/OpModel/Derivatives.h"
 #include "es/OpModel/Donations.h"
+#include "es/OpModel/Torch.h"
 
 #include "mlir/IR/SymbolTable.h"
 

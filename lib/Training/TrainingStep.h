@@ -14,14 +14,6 @@
 
 namespace mlir::es {
 
-/// If PyTorch, op by op, runs several operators for `op` where a gradient is
-/// wanted, puts those in its place (TorchForms.cpp).
-bool splitTorchOp(Operation *op, function_ref<bool(Value)> isTrained);
-/// The loss of class labels, by the two operators that PyTorch has for it.
-Value createClassLoss(OpBuilder &builder, Location loc, Value logits,
-                      ValueRange labels, Type lossType,
-                      ArrayRef<NamedAttribute> attrs);
-
 /// Builds one training step: the model's copy (TrainingGraph.cpp), its loss
 /// (Losses.cpp), the gradients (ReverseSweep.cpp), the updates (Updates.cpp).
 class TrainingStep {

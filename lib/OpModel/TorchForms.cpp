@@ -10,10 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TrainingStep.h"
-
-#include "es/OpModel/Derivatives.h"
 #include "es/OpModel/RoleFacts.h"
+#include "es/OpModel/Torch.h"
 
 using namespace mlir;
 using namespace mlir::es;
@@ -49,6 +47,10 @@ private:
   Location loc;
 };
 } // namespace
+
+bool mlir::es::isTorchOp(Operation *op) {
+  return op->getName().getDialectNamespace() == "torch";
+}
 
 //===----------------------------------------------------------------------===//
 // Cross entropy
