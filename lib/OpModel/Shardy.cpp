@@ -12,7 +12,8 @@
 
 #include "NamedOps.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
+#include "es/OpModel/CustomCalls.h"
+#include "es/OpModel/Sharding.h"
 
 using namespace mlir;
 using namespace mlir::es;
@@ -20,16 +21,10 @@ using namespace mlir::es;
 /// XLA's constraints are calls: `custom_call @Sharding`, and those around what
 /// is written for one device, where nothing changes on that device.
 static bool isShardingCall(Operation *op) {
-  if (op->getName().stripDialect() != "custom_call" ||
-      op->getNumOperands() != 1 || op->getNumResults() != 1 ||
+  if (op->getNumOperands() != 1 || op->getNumResults() != 1 ||
       op->getOperand(0).getType() != op->getResult(0).getType())
     return false;
-  StringRef name;
-  Attribute target = op->getAttr("call_target_name");
-  if (auto symbol = dyn_cast_if_present<FlatSymbolRefAttr>(target))
-    name = symbol.getValue();
-  else if (auto text = dyn_cast_if_present<StringAttr>(target))
-    name = text.getValue();
+  StringRef name = getCallTarget(op);
   return name == "Sharding" || name == "SPMDFullToShardShape" ||
          name == "SPMDShardToFullShape";
 }
@@ -37,7 +32,7 @@ static bool isShardingCall(Operation *op) {
 std::optional<OpFacts> mlir::es::getShardyFacts(Operation *op) {
   if (isShardingCall(op))
     return getFamilyFacts(op, Family::View);
-  if (op->getName().getDialectNamespace() != "sdy")
+  if (!isShardyOp(op))
     return std::nullopt;
   static const FamilyTable table = makeFamilyTable({
       {Family::View, "sharding_constraint propagation_barrier reshard "

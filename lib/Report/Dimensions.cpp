@@ -8,6 +8,7 @@
 #include "Dimensions.h"
 #include "es/Dialect/ES/IR/ES.h"
 #include "es/Foreign/Types.h"
+#include "es/OpModel/CustomCalls.h"
 #include "es/OpModel/RoleFacts.h"
 
 #include "mlir/IR/AffineExpr.h"
@@ -120,8 +121,8 @@ static SmallVector<SmallVector<StringRef>> getJaxShapes(StringRef message) {
 void DimensionNames::addJaxVariables(FunctionOpInterface func) {
   SmallVector<SmallVector<StringRef>> shapes;
   func.getFunctionBody().walk([&](Operation *op) {
-    auto message = op->getAttrOfType<StringAttr>("error_message");
-    if (!message || op->getName().stripDialect() != "custom_call")
+    StringAttr message = getAssertionMessage(op);
+    if (!message)
       return WalkResult::advance();
     shapes = getJaxShapes(message.getValue());
     return shapes.empty() ? WalkResult::advance() : WalkResult::interrupt();

@@ -16,6 +16,7 @@
 #include "Dimensions.h"
 #include "Prepare.h"
 #include "es/Foreign/Reader.h"
+#include "es/OpModel/CustomCalls.h"
 #include "es/OpModel/Donations.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -298,11 +299,10 @@ static Operation *makeBorder(FunctionOpInterface backward, const Fit &fit,
     if (!fit.results[i] && !fit.arguments[i])
       cotangents.push_back(backward.getArgument(i).getType());
   Location loc = NameLoc::get(builder.getStringAttr("between the two"));
-  OperationState state(loc, "stablehlo.custom_call", seen, cotangents);
-  state.addAttribute("call_target_name", builder.getStringAttr(kBorder));
+  Operation *border = createCustomCall(builder, loc, kBorder, seen, cotangents);
   if (fit.numGuessed)
-    state.addAttribute(kGuessed, builder.getI64IntegerAttr(fit.numGuessed));
-  return builder.create(state);
+    border->setAttr(kGuessed, builder.getI64IntegerAttr(fit.numGuessed));
+  return border;
 }
 
 static func::FuncOp compose(ModuleOp module, FunctionOpInterface forward,
@@ -372,9 +372,8 @@ mlir::es::composeStep(ModuleOp module, const ReportOptions &options) {
 
 static Operation *findBorder(FunctionOpInterface func) {
   for (Operation &op : func.getFunctionBody().front())
-    if (auto target = op.getAttrOfType<StringAttr>("call_target_name"))
-      if (target.getValue() == kBorder)
-        return &op;
+    if (getCallTarget(&op) == kBorder)
+      return &op;
   return nullptr;
 }
 

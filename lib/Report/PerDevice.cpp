@@ -15,6 +15,7 @@
 #include "PerDevice.h"
 #include "ShardingPropagation.h"
 #include "es/Foreign/Types.h"
+#include "es/OpModel/CustomCalls.h"
 #include "es/OpModel/OpModel.h"
 #include "es/OpModel/RoleFacts.h"
 #include "es/OpModel/Sharding.h"
@@ -96,11 +97,10 @@ void Localizer::shardResult(OpResult value) {
 /// A new value, `value` in the sharding `to`.
 Value Localizer::reshard(OpBuilder &builder, Value value, const Sharding &to,
                          StringRef target) {
-  OperationState state(NameLoc::get(builder.getStringAttr(target)),
-                       "stablehlo.custom_call", value, value.getType());
-  state.addAttribute("call_target_name",
-                     builder.getStringAttr(("es." + target).str()));
-  Value moved = builder.create(state)->getResult(0);
+  Value moved =
+      createCustomCall(builder, NameLoc::get(builder.getStringAttr(target)),
+                       ("es." + target).str(), value, value.getType())
+          ->getResult(0);
   set(moved, to);
   return moved;
 }
@@ -200,7 +200,7 @@ void Localizer::fitOperands(Operation *op) {
     Sharding wanted = it->second;
     Sharding computed = getComputed(op, *sources, wanted);
     set(value, computed);
-    if (!isConstraint(op))
+    if (!isShardingConstraint(op))
       for (OpOperand &operand : op->getOpOperands())
         fitOperand(operand, *sources, computed);
     reduceParts(value, *sources, wanted);
@@ -263,12 +263,12 @@ void Localizer::fitYields(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 void Localizer::enter(Operation *op) {
-  if (isManual(op)) {
+  if (isManualComputation(op)) {
     // Operands arrive as in_shardings says; the body is local.
     for (OpOperand &operand : op->getOpOperands())
       if (std::optional<Sharding> wanted =
-              reader.read(op->getAttr("in_shardings"),
-                          operand.getOperandNumber(), getRank(operand.get())))
+              reader.read(getInShardings(op), operand.getOperandNumber(),
+                          getRank(operand.get())))
         fitTo(operand, *wanted);
     for (BlockArgument local : op->getRegion(0).getArguments())
       if (auto it = solved.find(local); it != solved.end())
@@ -290,7 +290,7 @@ void Localizer::enter(Operation *op) {
 }
 
 void Localizer::leave(Operation *op) {
-  if (isManual(op))
+  if (isManualComputation(op))
     --manual;
   if (op->hasTrait<OpTrait::ReturnLike>() && op->getParentOp() == func)
     return fitReturn(op);
@@ -300,7 +300,7 @@ void Localizer::leave(Operation *op) {
     return fitYields(op);
   fitOperands(op);
   // A constraint that changes something is communication.
-  if (isConstraint(op) && op->getNumOperands() == 1) {
+  if (isShardingConstraint(op) && op->getNumOperands() == 1) {
     auto from = shardings.find(op->getOperand(0));
     Sharding to = shardings[op->getResult(0)];
     if (from == shardings.end() || from->second.sameAs(to))
@@ -331,9 +331,7 @@ void Localizer::setTypes() {
 static void inlineManual(FunctionOpInterface func) {
   SmallVector<Operation *> ops;
   func->walk([&](Operation *op) {
-    if (isManual(op) && op->getNumRegions() == 1 &&
-        op->getRegion(0).hasOneBlock() &&
-        op->getRegion(0).getNumArguments() == op->getNumOperands())
+    if (isManualComputation(op))
       ops.push_back(op);
   });
   for (Operation *op : ops) {
@@ -407,11 +405,7 @@ bool mlir::es::isSharded(FunctionOpInterface func, ShardingReader &reader) {
                  operand.get(), 0))
         return true;
   WalkResult found = func.getFunctionBody().walk([&](Operation *op) {
-    Attribute attribute = getShardingAttr(op->getAttrDictionary());
-    if (op->getName().getDialectNamespace() == "sdy")
-      for (StringRef name : {"sharding", "out_sharding", "out_shardings"})
-        if (Attribute own = op->getAttr(name))
-          attribute = own;
+    Attribute attribute = getResultShardings(op);
     for (OpResult value : op->getResults())
       if (attribute && splits(attribute, value, value.getResultNumber()))
         return WalkResult::interrupt();

@@ -230,29 +230,22 @@ static void adoptNames(ModuleOp module, ArrayRef<FunctionOpInterface> entries) {
 static void inlineNamedComputations(FunctionOpInterface func) {
   SmallVector<Operation *> ops;
   func->walk([&](Operation *op) {
-    if (op->getName().getStringRef() == "sdy.named_computation" &&
-        op->getNumRegions() == 1 && op->getRegion(0).hasOneBlock() &&
-        op->getRegion(0).getNumArguments() == op->getNumOperands() &&
-        op->getRegion(0).front().getTerminator()->getNumOperands() ==
-            op->getNumResults())
+    if (isNamedComputation(op))
       ops.push_back(op);
   });
   auto constrain = [](OpBuilder &builder, Operation *op, Value value,
-                      StringRef list, unsigned index) -> Value {
-    Attribute sharding = selectSharding(op->getAttr(list), index);
-    if (!sharding)
-      return value;
-    OperationState state(op->getLoc(), "sdy.sharding_constraint", value,
-                         value.getType());
-    state.addAttribute("sharding", sharding);
-    return builder.create(state)->getResult(0);
+                      Attribute list, unsigned index) -> Value {
+    Attribute sharding = selectSharding(list, index);
+    return sharding ? createShardingConstraint(builder, op->getLoc(), value,
+                                               sharding)
+                    : value;
   };
   for (Operation *op : ops) {
     OpBuilder builder(op);
     Block &body = op->getRegion(0).front();
     for (auto [index, argument] : llvm::enumerate(body.getArguments()))
-      argument.replaceAllUsesWith(
-          constrain(builder, op, op->getOperand(index), "in_shardings", index));
+      argument.replaceAllUsesWith(constrain(builder, op, op->getOperand(index),
+                                            getInShardings(op), index));
     Operation *yield = body.getTerminator();
     SmallVector<Value> results(yield->getOperands());
     yield->erase();
@@ -260,7 +253,7 @@ static void inlineNamedComputations(FunctionOpInterface func) {
                                            body.getOperations());
     for (auto [index, result] : llvm::enumerate(op->getResults()))
       result.replaceAllUsesWith(
-          constrain(builder, op, results[index], "out_shardings", index));
+          constrain(builder, op, results[index], getOutShardings(op), index));
     op->erase();
   }
 }

@@ -14,6 +14,7 @@
 
 #include "Prepare.h"
 #include "es/Foreign/Types.h"
+#include "es/OpModel/CustomCalls.h"
 #include "es/OpModel/RoleFacts.h"
 #include "es/OpModel/Shapes.h"
 
@@ -249,20 +250,9 @@ bool ShapeRefiner::makeStatic(Operation *op) {
 
 /// The beginning of what JAX says if an assertion fails.
 static StringRef getComplaint(Operation *assertion) {
-  auto message = assertion->getAttrOfType<StringAttr>("error_message");
+  StringAttr message = getAssertionMessage(assertion);
   return message ? message.getValue().split(". Using").first
                  : StringRef("an assertion fails");
-}
-
-static bool isShapeAssertion(Operation *op) {
-  if (op->getName().stripDialect() != "custom_call" ||
-      op->getNumOperands() == 0 || op->getNumResults())
-    return false;
-  Attribute target = op->getAttr("call_target_name");
-  if (auto symbol = dyn_cast_if_present<FlatSymbolRefAttr>(target))
-    return symbol.getValue() == "shape_assertion";
-  auto name = dyn_cast_if_present<StringAttr>(target);
-  return name && name.getValue() == "shape_assertion";
 }
 
 LogicalResult ShapeRefiner::simplify(Operation *op) {

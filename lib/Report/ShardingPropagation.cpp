@@ -27,29 +27,10 @@
 using namespace mlir;
 using namespace mlir::es;
 
-unsigned mlir::es::getRank(Value value) {
-  ShapedType type = getCarriedShape(value.getType());
-  return type && type.hasRank() ? type.getRank() : 0;
-}
-
 Sharding mlir::es::getReplicated(Value value) {
   Sharding sharding;
   sharding.dimensions.resize(getRank(value));
   return sharding;
-}
-
-Attribute mlir::es::getShardingAttr(DictionaryAttr attributes) {
-  if (!attributes)
-    return nullptr;
-  if (Attribute attribute = attributes.get("sdy.sharding"))
-    return attribute;
-  return attributes.get("mhlo.sharding");
-}
-
-bool mlir::es::isManual(Operation *op) {
-  return op->getName().getStringRef() == "sdy.manual_computation" &&
-         op->getNumRegions() == 1 && op->getRegion(0).hasOneBlock() &&
-         op->getRegion(0).getNumArguments() == op->getNumOperands();
 }
 
 bool mlir::es::isWhile(Operation *op) {
@@ -60,40 +41,6 @@ bool mlir::es::isWhile(Operation *op) {
 bool mlir::es::isBranch(Operation *op) {
   StringRef name = op->getName().stripDialect();
   return (name == "case" || name == "if") && op->getNumRegions();
-}
-
-static StringRef getTarget(Operation *op) {
-  if (op->getName().stripDialect() != "custom_call")
-    return "";
-  Attribute target = op->getAttr("call_target_name");
-  if (auto symbol = dyn_cast_if_present<FlatSymbolRefAttr>(target))
-    return symbol.getValue();
-  auto name = dyn_cast_if_present<StringAttr>(target);
-  return name ? name.getValue() : "";
-}
-
-bool mlir::es::isConstraint(Operation *op) {
-  StringRef name = op->getName().getStringRef();
-  return name == "sdy.sharding_constraint" || name == "sdy.reshard" ||
-         getTarget(op) == "Sharding";
-}
-
-std::optional<Sharding> mlir::es::getStatedSharding(OpResult result,
-                                                    ShardingReader &reader) {
-  Operation *op = result.getOwner();
-  unsigned rank = getRank(result);
-  if (isManual(op))
-    return reader.read(op->getAttr("out_shardings"), result.getResultNumber(),
-                       rank);
-  if (isConstraint(op))
-    if (Attribute attribute = op->getAttr("sharding"))
-      return reader.read(attribute, 0, rank);
-  // What comes out of a collective of Shardy.
-  if (Attribute attribute = op->getAttr("out_sharding"))
-    return reader.read(attribute, 0, rank);
-  if (Attribute attribute = getShardingAttr(op->getAttrDictionary()))
-    return reader.read(attribute, result.getResultNumber(), rank);
-  return std::nullopt;
 }
 
 static int64_t getSize(Value value, unsigned dim) {
@@ -282,9 +229,8 @@ void Solver::buildManual(Operation *op) {
   Block &body = op->getRegion(0).front();
   for (auto [operand, local] :
        llvm::zip(op->getOpOperands(), body.getArguments())) {
-    std::optional<Sharding> wanted =
-        reader.read(op->getAttr("in_shardings"), operand.getOperandNumber(),
-                    getRank(operand.get()));
+    std::optional<Sharding> wanted = reader.read(
+        getInShardings(op), operand.getOperandNumber(), getRank(operand.get()));
     tieWanted(operand, wanted);
     alias(local, addNode(local, getFreeAxes(wanted, operand.get(), local)));
   }
@@ -302,8 +248,7 @@ static bool keepsDimensions(Operation *op) {
   StringRef name = op->getName().stripDialect();
   return opClass == OpClass::Elementwise ||
          opClass == OpClass::ElementwiseCostly || name == "transpose" ||
-         name == "reshape" || name == "optimization_barrier" ||
-         op->getName().getDialectNamespace() == "sdy";
+         name == "reshape" || name == "optimization_barrier" || isShardyOp(op);
 }
 
 void Solver::buildResult(OpResult result) {
@@ -352,7 +297,7 @@ void Solver::build(Operation *op) {
   }
   if (isWhile(op))
     return buildWhile(op);
-  if (isManual(op))
+  if (isManualComputation(op))
     return buildManual(op);
   if (isBranch(op))
     return buildBranch(op);

@@ -13,6 +13,7 @@
 #ifndef ES_OPMODEL_SHARDING_H
 #define ES_OPMODEL_SHARDING_H
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -95,6 +96,49 @@ private:
   int64_t numDevices = 1;
   std::string unreadable;
 };
+
+//===----------------------------------------------------------------------===//
+// Where a program states shardings
+//===----------------------------------------------------------------------===//
+
+/// The dimensions of a value; 0 if it has no shape.
+unsigned getRank(Value value);
+
+/// True if `op` is of Shardy's dialect: about shardings and communication.
+bool isShardyOp(Operation *op);
+
+/// `sdy.manual_computation`: its body is written for one device, as far as its
+/// manual axes go.
+bool isManualComputation(Operation *op);
+
+/// `sdy.named_computation`: a name around ops, and shardings for what goes in
+/// and comes out.
+bool isNamedComputation(Operation *op);
+
+/// Ops that say how a value is split and do nothing else.
+bool isShardingConstraint(Operation *op);
+
+/// `value`, said to be split as `sharding` states.
+Value createShardingConstraint(OpBuilder &builder, Location loc, Value value,
+                               Attribute sharding);
+
+/// The sharding among the attributes of an argument, a result or an op.
+Attribute getShardingAttr(DictionaryAttr attributes);
+
+/// What a manual or named computation states of its operands and its results.
+Attribute getInShardings(Operation *op);
+Attribute getOutShardings(Operation *op);
+
+/// The shardings that are written at an op for its results, if any are.
+Attribute getResultShardings(Operation *op);
+
+/// The sharding that is written at an op for its result.
+std::optional<Sharding> getStatedSharding(OpResult result,
+                                          ShardingReader &reader);
+
+//===----------------------------------------------------------------------===//
+// What shardings follow from others
+//===----------------------------------------------------------------------===//
 
 /// For each dimension of a result, the dimensions of operands that it is.
 struct DimensionSources {
