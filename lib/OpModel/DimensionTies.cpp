@@ -23,8 +23,6 @@ static ArrayRef<int64_t> getShape(Value value) {
   return type && type.hasRank() ? type.getShape() : ArrayRef<int64_t>();
 }
 
-static int64_t getRank(Value value) { return getShape(value).size(); }
-
 static std::optional<int64_t> countElements(Value value) {
   ShapedType type = getCarriedShape(value.getType());
   if (!type || !type.hasStaticShape())

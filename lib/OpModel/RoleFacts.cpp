@@ -347,6 +347,11 @@ static RoleFacts getFactsOfClass(Operation *op, StringRef name) {
   return facts;
 }
 
+int64_t mlir::es::getRank(Value value) {
+  ShapedType type = getCarriedShape(value.getType());
+  return type && type.hasRank() ? type.getRank() : 0;
+}
+
 RoleFacts mlir::es::getRoleFacts(Operation *op) {
   if (!isInTables(op))
     return getFactsOfClass(op, op->getName().getStringRef());

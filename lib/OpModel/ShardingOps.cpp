@@ -16,11 +16,6 @@
 using namespace mlir;
 using namespace mlir::es;
 
-unsigned mlir::es::getRank(Value value) {
-  ShapedType type = getCarriedShape(value.getType());
-  return type && type.hasRank() ? type.getRank() : 0;
-}
-
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//

@@ -198,7 +198,7 @@ FunctionBuilder::describeDimensions(const TrainedProfile &trained,
     if (dimension.reason.empty()) {
       growing.clear();
       for (BlockArgument argument : func.getArguments())
-        for (unsigned dim = 0, e = resizer.getRank(argument); dim < e; ++dim)
+        for (unsigned dim = 0, e = getRank(argument); dim < e; ++dim)
           if (resizer.grows(argument, dim))
             growing.push_back({argument, dim});
     }

@@ -13,6 +13,7 @@
 
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::es;
@@ -100,6 +101,12 @@ parseDimension(StringRef text) {
   return std::make_pair(text, site);
 }
 
+void DimensionNames::claim(StringRef name, FunctionOpInterface func) {
+  auto it = sites.find(name.str());
+  if (it != sites.end())
+    llvm::erase_if(it->second, [&](auto &site) { return site.func == func; });
+}
+
 /// JAX repeats the shapes it was given in what it says if an assertion fails:
 /// `args[0].shape = (b, 4),args[1].shape = (2*b,).`, one for every argument
 /// with a variable, in order.
@@ -134,6 +141,7 @@ void DimensionNames::addJaxVariables(FunctionOpInterface func) {
       arguments.push_back(argument);
   if (arguments.size() != shapes.size())
     return;
+  llvm::StringSet<> claimed;
   for (auto [argument, shape] : llvm::zip(arguments, shapes)) {
     if (shape.size() != size_t(getCarriedShape(argument.getType()).getRank()))
       continue;
@@ -145,20 +153,17 @@ void DimensionNames::addJaxVariables(FunctionOpInterface func) {
       site.func = func;
       site.argument = argument.getArgNumber();
       site.dimension = dim;
+      if (claimed.insert(name).second)
+        claim(name, func);
       sites[name.str()].push_back(site);
     }
   }
 }
 
-/// Names of the symbols that an op of torch.bind_symbolic_shape takes.
-static SmallVector<StringAttr> getSymbolNames(Operation *bind) {
-  SmallVector<StringAttr> names;
-  for (Value symbol : llvm::drop_begin(bind->getOperands())) {
-    Operation *def = symbol.getDefiningOp();
-    names.push_back(def ? def->getAttrOfType<StringAttr>("symbol_name")
-                        : StringAttr());
-  }
-  return names;
+/// The name that an op of torch.symbolic_int gives, if `symbol` is one.
+static StringAttr getSymbolName(Value symbol) {
+  Operation *def = symbol.getDefiningOp();
+  return def ? def->getAttrOfType<StringAttr>("symbol_name") : StringAttr();
 }
 
 static bool isBind(Operation *op) {
@@ -166,9 +171,42 @@ static bool isBind(Operation *op) {
          op->getNumOperands() > 0;
 }
 
-/// A symbol is a name where a dimension of an argument is that symbol, or a
-/// multiple of it.
+/// `s0`, `s0 * 2`, `s0 * 2 - 1`: the symbol, with factor and offset.
+static std::optional<std::pair<unsigned, DimensionSite>>
+parseDimension(AffineExpr expr) {
+  DimensionSite site;
+  auto takeConstant = [&](AffineExprKind kind, int64_t &constant) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!binary || binary.getKind() != kind)
+      return;
+    if (auto right = dyn_cast<AffineConstantExpr>(binary.getRHS())) {
+      constant = right.getValue();
+      expr = binary.getLHS();
+    }
+  };
+  takeConstant(AffineExprKind::Add, site.offset);
+  takeConstant(AffineExprKind::Mul, site.factor);
+  auto symbol = dyn_cast<AffineSymbolExpr>(expr);
+  if (!symbol || site.factor < 1)
+    return std::nullopt;
+  return std::make_pair(symbol.getPosition(), site);
+}
+
+static DimensionBounds readBounds(Operation *symbol) {
+  DimensionBounds bounds;
+  if (auto min = symbol->getAttrOfType<IntegerAttr>("min_val"))
+    bounds.min = std::max<int64_t>(min.getInt(), 1);
+  // torch.export writes the largest integer for no bound.
+  if (auto max = symbol->getAttrOfType<IntegerAttr>("max_val"))
+    if (max.getInt() >= 0 && uint64_t(max.getInt()) <= kLargestDimension)
+      bounds.max = max.getInt();
+  return bounds;
+}
+
+/// A symbol is a name where a dimension of an argument follows from that symbol
+/// alone.
 void DimensionNames::addTorchSymbols(FunctionOpInterface func) {
+  llvm::MapVector<StringRef, DimensionSymbol> symbols;
   func.getFunctionBody().walk([&](Operation *op) {
     if (!isBind(op))
       return;
@@ -177,48 +215,70 @@ void DimensionNames::addTorchSymbols(FunctionOpInterface func) {
     if (!argument || !map ||
         argument.getOwner() != &func.getFunctionBody().front())
       return;
-    SmallVector<StringAttr> names = getSymbolNames(op);
-    for (auto [dim, result] : llvm::enumerate(map.getValue().getResults())) {
-      AffineExpr expr = result;
-      int64_t factor = 1;
-      if (auto product = dyn_cast<AffineBinaryOpExpr>(expr);
-          product && product.getKind() == AffineExprKind::Mul)
-        if (auto constant = dyn_cast<AffineConstantExpr>(product.getRHS())) {
-          factor = constant.getValue();
-          expr = product.getLHS();
-        }
-      auto symbol = dyn_cast<AffineSymbolExpr>(expr);
-      if (!symbol || symbol.getPosition() >= names.size() ||
-          !names[symbol.getPosition()] || factor < 1 ||
+    for (auto [dim, expr] : llvm::enumerate(map.getValue().getResults())) {
+      auto parsed = parseDimension(expr);
+      if (!parsed || parsed->first + 1 >= op->getNumOperands() ||
           !isDynamic(argument.getType(), dim))
         continue;
-      StringRef name = names[symbol.getPosition()].getValue();
-      torchSymbols.insert(name);
-      sites[name.str()].push_back(
-          {func, argument.getArgNumber(), unsigned(dim), factor});
+      Value symbol = op->getOperand(parsed->first + 1);
+      StringAttr name = getSymbolName(symbol);
+      if (!name)
+        continue;
+      DimensionSite site = parsed->second;
+      site.func = func;
+      site.argument = argument.getArgNumber();
+      site.dimension = dim;
+      DimensionSymbol &entry = symbols[name.getValue()];
+      entry.name = name.str();
+      entry.bounds = readBounds(symbol.getDefiningOp());
+      entry.sites.push_back(site);
     }
   });
+  for (auto &[name, symbol] : symbols) {
+    claim(name, func);
+    llvm::append_range(sites[symbol.name], symbol.sites);
+    torchSymbols.push_back(std::move(symbol));
+  }
 }
 
 //===----------------------------------------------------------------------===//
 // Bounds
 //===----------------------------------------------------------------------===//
 
-DimensionBounds mlir::es::getDimensionBounds(ModuleOp module, StringRef name) {
+static bool isSamePlace(const DimensionSite &a, const DimensionSite &b) {
+  return a.func == b.func && a.argument == b.argument &&
+         a.dimension == b.dimension;
+}
+
+/// The sizes of `site`'s name for which its dimension is one of `symbol`, where
+/// that is within `bounds`.
+static DimensionBounds translate(const DimensionBounds &bounds,
+                                 const DimensionSite &symbol,
+                                 const DimensionSite &site) {
+  auto dimension = [&](uint64_t size) {
+    return int64_t(size) * symbol.factor + symbol.offset - site.offset;
+  };
+  DimensionBounds result;
+  int64_t min = llvm::divideCeilSigned(dimension(bounds.min), site.factor);
+  result.min = std::max<int64_t>(min, 1);
+  if (bounds.max)
+    result.max = std::max<int64_t>(
+        llvm::divideFloorSigned(dimension(*bounds.max), site.factor), 0);
+  return result;
+}
+
+DimensionBounds DimensionNames::getBounds(StringRef name) const {
   DimensionBounds bounds;
-  module.walk([&](Operation *op) {
-    if (op->getName().getStringRef() != "torch.symbolic_int")
-      return;
-    auto symbol = op->getAttrOfType<StringAttr>("symbol_name");
-    if (!symbol || symbol.getValue() != name)
-      return;
-    if (auto min = op->getAttrOfType<IntegerAttr>("min_val"))
-      bounds.min = std::max<int64_t>(min.getInt(), 1);
-    // torch.export writes the largest integer for no bound.
-    if (auto max = op->getAttrOfType<IntegerAttr>("max_val"))
-      if (max.getInt() >= 0 && uint64_t(max.getInt()) <= kLargestDimension)
-        bounds.max = max.getInt();
-  });
+  for (const DimensionSite &site : lookup(name))
+    for (const DimensionSymbol &symbol : torchSymbols)
+      for (const DimensionSite &other : symbol.sites) {
+        if (!isSamePlace(site, other))
+          continue;
+        DimensionBounds here = translate(symbol.bounds, other, site);
+        bounds.min = std::max(bounds.min, here.min);
+        if (here.max)
+          bounds.max = std::min(bounds.max.value_or(*here.max), *here.max);
+      }
   return bounds;
 }
 
@@ -238,7 +298,9 @@ void mlir::es::bindTorchSymbols(FunctionOpInterface func,
         shaped.getRank() != map.getValue().getNumResults())
       return;
     SmallVector<AffineExpr> symbols;
-    for (auto [index, name] : llvm::enumerate(getSymbolNames(op))) {
+    for (auto [index, symbol] :
+         llvm::enumerate(llvm::drop_begin(op->getOperands()))) {
+      StringAttr name = getSymbolName(symbol);
       auto it = name ? sizes.find(name.getValue()) : sizes.end();
       symbols.push_back(
           it == sizes.end()

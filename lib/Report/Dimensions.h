@@ -22,7 +22,6 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace mlir::es {
 
@@ -34,6 +33,14 @@ struct DimensionSite {
   int64_t factor = 1, offset = 0;
 };
 
+/// A symbol of torch.export, and the dimensions of one function's arguments
+/// that follow from it.
+struct DimensionSymbol {
+  std::string name;
+  DimensionBounds bounds;
+  SmallVector<DimensionSite, 1> sites;
+};
+
 /// The dimensions of arguments that names stand for.
 class DimensionNames {
 public:
@@ -41,14 +48,16 @@ public:
 
   /// Empty if the name stands for none.
   ArrayRef<DimensionSite> lookup(StringRef name) const;
-  bool isTorchSymbol(StringRef name) const {
-    return torchSymbols.contains(name);
-  }
+  /// What the file says of the dimensions that the name stands for.
+  DimensionBounds getBounds(StringRef name) const;
+  ArrayRef<DimensionSymbol> getTorchSymbols() const { return torchSymbols; }
   bool isEmpty() const { return sites.empty(); }
   /// `batch, x.0, s0`, for messages; `nothing` if there is none.
   std::string list() const;
 
 private:
+  /// Forgets what a name that the file gives would mean in `func` without it.
+  void claim(StringRef name, FunctionOpInterface func);
   void addArguments(FunctionOpInterface func);
   void addJaxVariables(FunctionOpInterface func);
   void addTorchSymbols(FunctionOpInterface func);
@@ -58,11 +67,8 @@ private:
       sites;
   /// `arg0.1`, also where the argument has a name.
   llvm::StringMap<SmallVector<DimensionSite>> positions;
-  llvm::StringSet<> torchSymbols;
+  std::vector<DimensionSymbol> torchSymbols;
 };
-
-/// What the file says of a symbol; no bounds for other names.
-DimensionBounds getDimensionBounds(ModuleOp module, StringRef name);
 
 /// Gives every value that torch.bind_symbolic_shape describes the shape it has
 /// where `sizes` are bound.

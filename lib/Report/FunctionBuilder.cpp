@@ -322,11 +322,11 @@ void FunctionBuilder::explain(const MemoryProfile &profile,
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// An unbound leading dimension counts as 1 unless something else is asked for.
 bool FunctionBuilder::hasDynamicBatch() {
   return llvm::any_of(func.getArgumentTypes(), [](Type type) {
-    auto shaped = dyn_cast<RankedTensorType>(type);
-    return shaped && shaped.getRank() > 0 && shaped.isDynamicDim(0);
+    ShapedType shaped = getCarriedShape(type);
+    return shaped && shaped.hasRank() && shaped.getRank() > 0 &&
+           shaped.isDynamicDim(0);
   });
 }
 
@@ -421,15 +421,42 @@ FailureOr<GraphReport> FunctionBuilder::buildAsIs(FunctionReport &report,
   return graph;
 }
 
+/// The batch that the report is about, if it is not stated; in words, too.
+std::vector<std::string>
+FunctionBuilder::assumeBatch(std::optional<uint64_t> &batch) const {
+  std::vector<std::string> lines;
+  if (leadingSize && !options.getBatch()) {
+    batch = leadingSize;
+    lines.push_back(
+        "batch 1, as the leading dimension is dynamic (--shape=batch:N)");
+  }
+  for (const AssumedSize &symbol : assumed)
+    if (symbol.func == func) {
+      batch = symbol.size;
+      lines.push_back(("batch " + Twine(symbol.size) +
+                       ", the least that the file allows for '" +
+                       symbol.symbol + "' (--shape=" + symbol.symbol + ":N)")
+                          .str());
+    }
+  // Several sizes are no batch.
+  if (lines.size() > 1)
+    batch.reset();
+  return lines;
+}
+
 FailureOr<FunctionReport> FunctionBuilder::build() {
   FunctionReport report;
   report.name = func.getName().str();
   summarizeParameters(report);
   SizeOptions size = options.size;
-  // A batch that is given counts as itself wherever its shape does not follow.
-  if (options.getBatch() || hasDynamicBatch())
-    size.leadingDynamic = options.getBatch().value_or(1);
-  report.isBatchAssumed = hasDynamicBatch() && !options.getBatch();
+  // A batch that is given counts as itself wherever its shape does not follow;
+  // if a leading dimension of an argument does not, it is none of the batch.
+  if (hasDynamicBatch())
+    leadingSize = options.getBatch() ? 0 : 1;
+  else
+    leadingSize = options.getBatch().value_or(0);
+  size.leadingDynamic = leadingSize;
+  std::vector<std::string> batch = assumeBatch(report.assumedBatch);
   for (GraphKind kind : options.graphs) {
     FailureOr<GraphReport> graph =
         kind == GraphKind::Inference || options.isGivenStep()
@@ -451,9 +478,7 @@ FailureOr<FunctionReport> FunctionBuilder::build() {
                                ": " + std::to_string(report.parameters.count) +
                                " parameters, " + std::to_string(inputs) +
                                " inputs (--params, --inputs, --print-roles)");
-  if (report.isBatchAssumed)
-    report.assumptions.push_back(
-        "batch 1, as the leading dimension is dynamic (--shape=batch:N)");
+  llvm::append_range(report.assumptions, batch);
   if (inventory.isLoraOnly())
     report.assumptions.push_back(
         "only parameters named lora_ are trainable (--train)");

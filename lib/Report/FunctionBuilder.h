@@ -8,6 +8,7 @@
 #ifndef ES_LIB_REPORT_FUNCTIONBUILDER_H
 #define ES_LIB_REPORT_FUNCTIONBUILDER_H
 
+#include "Prepare.h"
 #include "es/Analysis/MemoryProfile.h"
 #include "es/Report/MemoryReport.h"
 #include "es/Training/TrainingGraph.h"
@@ -31,8 +32,10 @@ struct InputDimension;
 class FunctionBuilder {
 public:
   FunctionBuilder(FunctionOpInterface func, const ReportOptions &options,
-                  const ModuleParameters &parameters)
-      : func(func), options(options), parameters(parameters) {}
+                  const ModuleParameters &parameters,
+                  ArrayRef<AssumedSize> assumed = {})
+      : func(func), options(options), parameters(parameters), assumed(assumed) {
+  }
   FailureOr<FunctionReport> build();
   /// With `donated` beside the arguments that are donated already.
   FailureOr<MemoryProfile> profile(SizeOptions size,
@@ -86,6 +89,7 @@ private:
   /// What an argument or constant of the graph at hand is for.
   std::optional<StepStorage> lookUp(Value value) const;
   bool hasDynamicBatch();
+  std::vector<std::string> assumeBatch(std::optional<uint64_t> &batch) const;
   /// How the peak of the step at hand grows with the dimensions of inputs, in
   /// words: the batch, the length of a sequence.
   std::vector<std::string> describeGrowths(const TrainedProfile &trained,
@@ -105,9 +109,13 @@ private:
   FunctionOpInterface func;
   const ReportOptions &options;
   const ModuleParameters &parameters;
+  /// Symbols of the file that were not bound by the options.
+  ArrayRef<AssumedSize> assumed;
   Inventory inventory;
   /// How the sizes of the graph at hand are counted.
   SizeOptions graphSize;
+  /// What an unbound leading dimension counts as; 0 makes it an error.
+  uint64_t leadingSize = 0;
   /// The training step, while that is the graph at hand.
   const TrainingGraph *step = nullptr;
   /// The values in each buffer, where reasons for keeping them are given.

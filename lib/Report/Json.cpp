@@ -172,8 +172,8 @@ static void writeOptions(llvm::json::OStream &json,
 static void writeRemainder(llvm::json::OStream &json,
                            const FunctionReport &function,
                            const ReportOptions &options) {
-  if (function.isBatchAssumed)
-    json.attribute("assumed_batch", 1);
+  if (function.assumedBatch)
+    json.attribute("assumed_batch", *function.assumedBatch);
   auto writeLines = [&](StringRef name, ArrayRef<std::string> lines) {
     json.attributeArray(name, [&] {
       for (const std::string &line : lines)

@@ -26,8 +26,7 @@ uint64_t FunctionBuilder::getLogicalBytes(const MemoryProfile &profile,
   SizeOptions size = options.size;
   size.subByte = SubByte::Packed;
   size.packI1 = true;
-  if (options.getBatch() || hasDynamicBatch())
-    size.leadingDynamic = options.getBatch().value_or(1);
+  size.leadingDynamic = leadingSize;
   llvm::Expected<uint64_t> bytes = getStorageBytes(type, size);
   if (bytes)
     return *bytes;

@@ -56,11 +56,10 @@ static size_t countOps(FunctionOpInterface func) {
   return count;
 }
 
-/// The functions to report in full, and the other public ones.
-static LogicalResult
-selectEntries(ModuleOp module, const ReportOptions &options,
-              SmallVectorImpl<FunctionOpInterface> &entries,
-              SmallVectorImpl<FunctionOpInterface> &others) {
+LogicalResult
+mlir::es::selectEntries(ModuleOp module, const ReportOptions &options,
+                        SmallVectorImpl<FunctionOpInterface> &entries,
+                        SmallVectorImpl<FunctionOpInterface> &others) {
   bool all = llvm::is_contained(options.entries, "*");
   if (!options.forward.empty()) {
     FailureOr<FunctionOpInterface> step = composeStep(module, options);
@@ -126,12 +125,15 @@ mlir::es::buildMemoryReport(ModuleOp module, const ReportOptions &options) {
   if (std::optional<StringRef> name = module.getSymName())
     report.module = name->str();
   SmallVector<FunctionOpInterface> entries, others;
-  if (failed(selectEntries(module, options, entries, others)) ||
-      failed(prepareModule(module, entries, options)))
+  if (failed(selectEntries(module, options, entries, others)))
+    return failure();
+  FailureOr<std::vector<AssumedSize>> assumed =
+      prepareModule(module, entries, options);
+  if (failed(assumed))
     return failure();
   ModuleParameters parameters(module);
   for (FunctionOpInterface func : entries) {
-    FunctionBuilder builder(func, options, parameters);
+    FunctionBuilder builder(func, options, parameters, *assumed);
     if (failed(builder.computeInventory()))
       return failure();
     FailureOr<FunctionReport> function = builder.build();

@@ -173,20 +173,82 @@ static LogicalResult bind(ModuleOp module,
   return success();
 }
 
-static LogicalResult bindShapes(ModuleOp module,
-                                ArrayRef<FunctionOpInterface> entries,
-                                const DimensionNames &names,
-                                ArrayRef<ShapeBinding> shapes) {
+/// The size of a symbol for which a dimension that is bound has its size; none
+/// if `site` is not bound.
+static FailureOr<std::optional<int64_t>> solve(const DimensionSite &site,
+                                               const DimensionSymbol &symbol) {
+  FunctionOpInterface func = site.func;
+  BlockArgument argument = func.getArgument(site.argument);
+  ShapedType type = getCarriedShape(argument.getType());
+  if (type.isDynamicDim(site.dimension))
+    return std::optional<int64_t>();
+  int64_t size = type.getDimSize(site.dimension);
+  int64_t multiple = size - site.offset;
+  if (multiple % site.factor)
+    return emitError(argument.getLoc())
+           << "no '" << symbol.name << "' makes dimension " << site.dimension
+           << " " << size << ", which is " << site.factor << " x '"
+           << symbol.name << "' + " << site.offset << ": bind '" << symbol.name
+           << "'";
+  int64_t value = multiple / site.factor;
+  int64_t min = symbol.bounds.min;
+  int64_t max = symbol.bounds.max.value_or(INT64_MAX);
+  if (value >= min && value <= max)
+    return std::optional<int64_t>(value);
+  InFlightDiagnostic error = emitError(argument.getLoc())
+                             << "'" << symbol.name << "' is at least " << min;
+  if (symbol.bounds.max)
+    error << " and at most " << max;
+  return error << ", got " << value;
+}
+
+/// The sizes of torch.export's symbols that follow from dimensions that are
+/// bound, which bind the others that the symbol gives. A leading dimension that
+/// is not bound is the least that its symbol allows.
+static FailureOr<llvm::StringMap<int64_t>>
+solveSymbols(FunctionOpInterface func, const DimensionNames &names,
+             std::vector<AssumedSize> &assumed) {
+  llvm::StringMap<int64_t> sizes;
+  for (const DimensionSymbol &symbol : names.getTorchSymbols()) {
+    if (symbol.sites.front().func != func)
+      continue;
+    for (const DimensionSite &site : symbol.sites) {
+      FailureOr<std::optional<int64_t>> size = solve(site, symbol);
+      if (failed(size))
+        return failure();
+      if (*size)
+        sizes.try_emplace(symbol.name, **size);
+    }
+    bool leads = llvm::any_of(symbol.sites, [](const DimensionSite &site) {
+      return site.dimension == 0;
+    });
+    if (leads && sizes.try_emplace(symbol.name, symbol.bounds.min).second)
+      assumed.push_back({func, symbol.name, symbol.bounds.min});
+    auto it = sizes.find(symbol.name);
+    if (it != sizes.end())
+      for (const DimensionSite &site : symbol.sites)
+        if (failed(bindDimension(site, it->second)))
+          return failure();
+  }
+  return sizes;
+}
+
+static FailureOr<std::vector<AssumedSize>>
+bindShapes(ModuleOp module, ArrayRef<FunctionOpInterface> entries,
+           const DimensionNames &names, ArrayRef<ShapeBinding> shapes) {
+  std::vector<AssumedSize> assumed;
+  if (shapes.empty() && names.getTorchSymbols().empty())
+    return assumed;
   module.getContext()->loadDialect<tensor::TensorDialect>();
-  llvm::StringMap<int64_t> symbols;
-  for (const ShapeBinding &binding : shapes) {
+  for (const ShapeBinding &binding : shapes)
     if (failed(bind(module, entries, names, binding)))
       return failure();
-    if (names.isTorchSymbol(binding.name))
-      symbols[binding.name] = binding.shape.front();
-  }
   for (FunctionOpInterface func : entries) {
-    bindTorchSymbols(func, symbols);
+    FailureOr<llvm::StringMap<int64_t>> symbols =
+        solveSymbols(func, names, assumed);
+    if (failed(symbols))
+      return failure();
+    bindTorchSymbols(func, *symbols);
     if (failed(refineForeignShapes(func)))
       return failure();
     refineElementwise(func);
@@ -203,7 +265,9 @@ static LogicalResult bindShapes(ModuleOp module,
     refineElementwise(func);
     refineSignature(func);
   }
-  return result;
+  if (failed(result))
+    return failure();
+  return assumed;
 }
 
 /// Arguments that are only passed on take the names they have where they
@@ -258,18 +322,15 @@ static void inlineNamedComputations(FunctionOpInterface func) {
   }
 }
 
-LogicalResult mlir::es::prepareModule(ModuleOp module,
-                                      ArrayRef<FunctionOpInterface> entries,
-                                      const ReportOptions &options) {
+FailureOr<std::vector<AssumedSize>>
+mlir::es::prepareModule(ModuleOp module, ArrayRef<FunctionOpInterface> entries,
+                        const ReportOptions &options) {
   adoptNames(module, entries);
-  std::optional<DimensionNames> names;
-  if (!options.shapes.empty())
-    names.emplace(entries);
+  DimensionNames names(entries);
   inlinePrivateCallees(module);
   for (FunctionOpInterface func : entries) {
     inlineNamedComputations(func);
     flattenTuples(func);
   }
-  return names ? bindShapes(module, entries, *names, options.shapes)
-               : success();
+  return bindShapes(module, entries, names, options.shapes);
 }

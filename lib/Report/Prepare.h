@@ -14,10 +14,24 @@
 
 namespace mlir::es {
 
-/// Inlines private callees and binds the shapes that `options` states.
-LogicalResult prepareModule(ModuleOp module,
-                            ArrayRef<FunctionOpInterface> entries,
-                            const ReportOptions &options);
+/// The functions that `options` ask for, and the public ones beside them.
+LogicalResult selectEntries(ModuleOp module, const ReportOptions &options,
+                            SmallVectorImpl<FunctionOpInterface> &entries,
+                            SmallVectorImpl<FunctionOpInterface> &others);
+
+/// A symbol that leads the shape of an argument of `func` and was not bound:
+/// it is the least that the file allows.
+struct AssumedSize {
+  FunctionOpInterface func;
+  std::string symbol;
+  uint64_t size;
+};
+
+/// Inlines private callees and binds the shapes that `options` states. Returns
+/// what was bound without being stated.
+FailureOr<std::vector<AssumedSize>>
+prepareModule(ModuleOp module, ArrayRef<FunctionOpInterface> entries,
+              const ReportOptions &options);
 
 /// Replaces values of tuple type, and lists that are unpacked, by their
 /// elements, if any.

@@ -315,11 +315,6 @@ bool Resizer::fail(Operation *op, const llvm::Twine &why) {
   return false;
 }
 
-unsigned Resizer::getRank(Value value) {
-  ShapedType type = getShaped(value);
-  return type ? type.getRank() : 0;
-}
-
 /// What an op leaves out of a dimension that grows is left to other iterations
 /// of a loop around it, or of one that was unrolled: there would be more.
 bool Resizer::checkOp(Operation *op) {

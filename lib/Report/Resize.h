@@ -46,8 +46,6 @@ public:
   bool grow(ArrayRef<std::pair<BlockArgument, unsigned>> seeds);
   bool grows(Value value) const;
   bool grows(Value value, unsigned dim) const;
-  /// 0 of what is no tensor.
-  static unsigned getRank(Value value);
   /// False if sizes alone were compared somewhere: what follows is a guess.
   bool isExact() const { return exact; }
   const std::string &getReason() const { return reason; }

@@ -12,6 +12,7 @@
 
 #include "Advice.h"
 #include "Dimensions.h"
+#include "Prepare.h"
 
 #include "mlir/IR/OwningOpRef.h"
 
@@ -28,26 +29,27 @@ static FailureOr<MemoryReport> reportAt(ModuleOp module,
   return buildMemoryReport(*copy, bound);
 }
 
-static LogicalResult checkBounds(ModuleOp module, StringRef name,
-                                 const DimensionBounds &bounds, uint64_t size) {
-  if (size >= bounds.min && size <= bounds.max.value_or(size))
-    return success();
-  InFlightDiagnostic error = module.emitError()
-                             << "'" << name << "' is at least " << bounds.min;
-  if (bounds.max)
-    error << " and at most " << *bounds.max;
-  return error << ", got " << size;
+/// What the file says of the dimension; the module is left as it is.
+static FailureOr<DimensionBounds>
+getBounds(ModuleOp module, const ReportOptions &options, StringRef dimension) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  SmallVector<FunctionOpInterface> entries, others;
+  if (failed(selectEntries(*copy, options, entries, others)))
+    return failure();
+  return DimensionNames(entries).getBounds(dimension);
 }
 
 static FailureOr<MemoryReport> sweep(ModuleOp module,
                                      const ReportOptions &options) {
   SweepReport table;
   table.dimension = options.sweep->dimension;
-  table.bounds = getDimensionBounds(module, table.dimension);
+  FailureOr<DimensionBounds> bounds =
+      getBounds(module, options, table.dimension);
+  if (failed(bounds))
+    return failure();
+  table.bounds = *bounds;
   MemoryReport result;
   for (uint64_t size : options.sweep->sizes) {
-    if (failed(checkBounds(module, table.dimension, table.bounds, size)))
-      return failure();
     FailureOr<MemoryReport> report =
         reportAt(module, options, table.dimension, size);
     if (failed(report))
@@ -72,9 +74,11 @@ static FailureOr<MemoryReport> sweep(ModuleOp module,
 static FailureOr<MemoryReport> findMax(ModuleOp module,
                                        const ReportOptions &options) {
   StringRef name = options.maxDimension;
-  DimensionBounds bounds = getDimensionBounds(module, name);
-  uint64_t last = bounds.max.value_or(kLargestDimension);
-  uint64_t fits = bounds.min;
+  FailureOr<DimensionBounds> bounds = getBounds(module, options, name);
+  if (failed(bounds))
+    return failure();
+  uint64_t last = bounds->max.value_or(kLargestDimension);
+  uint64_t fits = bounds->min;
   FailureOr<MemoryReport> best = reportAt(module, options, name, fits);
   if (failed(best))
     return failure();
@@ -99,10 +103,10 @@ static FailureOr<MemoryReport> findMax(ModuleOp module,
     best = std::move(report);
   }
   best->options = options;
-  best->max = MaxReport{name.str(), bounds, fits,
-                        exceeds      ? "budget"
-                        : bounds.max ? "bounds"
-                                     : "search"};
+  best->max = MaxReport{name.str(), *bounds, fits,
+                        exceeds       ? "budget"
+                        : bounds->max ? "bounds"
+                                      : "search"};
   return best;
 }
 

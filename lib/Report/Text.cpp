@@ -44,7 +44,9 @@ static std::string getTitle(const GraphReport &graph) {
 static void printVerdict(const MemoryReport &report,
                          const FunctionReport &function, raw_ostream &os) {
   const ReportOptions &options = report.options;
-  StringRef batch = function.isBatchAssumed ? " at batch 1" : "";
+  std::string batch;
+  if (function.assumedBatch)
+    batch = " at batch " + std::to_string(*function.assumedBatch);
   if (options.budget)
     os << formatBytes(*options.budget) << batch << "?";
   else
@@ -106,15 +108,19 @@ static void printRows(const FunctionReport &function, raw_ostream &os) {
   auto total = [](const GraphReport &graph, uint64_t bytes) {
     return (graph.isLowerBound ? "at least " : "") + quote(bytes);
   };
-  StringRef batch = function.isBatchAssumed ? ", batch 1" : "";
-  line(("peak" + batch).str(),
-       [&](const GraphReport &graph) { return total(graph, graph.peakBytes); },
-       [&](const GraphReport &graph) {
-         return total(graph, graph.logicalBytes);
-       });
-  line(("arena" + batch).str(),
-       [&](const GraphReport &graph) { return total(graph, graph.arenaBytes); },
-       none);
+  std::string batch;
+  if (function.assumedBatch)
+    batch = ", batch " + std::to_string(*function.assumedBatch);
+  line(
+      "peak" + batch,
+      [&](const GraphReport &graph) { return total(graph, graph.peakBytes); },
+      [&](const GraphReport &graph) {
+        return total(graph, graph.logicalBytes);
+      });
+  line(
+      "arena" + batch,
+      [&](const GraphReport &graph) { return total(graph, graph.arenaBytes); },
+      none);
   line(
       "arena / peak",
       [](const GraphReport &graph) {

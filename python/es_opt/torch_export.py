@@ -25,6 +25,9 @@ _MAYBE_VIEWS = {
     "_to_copy", "dropout", "unflatten", "clone", "expand_as", "float", "half",
 }  # fmt: skip
 
+#: What torch-mlir writes for a dimension without an upper bound.
+_LARGEST = 2**63 - 1
+
 
 def _tensor_type(value: Any) -> str:
     name = str(value.dtype).removeprefix("torch.")
@@ -32,6 +35,26 @@ def _tensor_type(value: Any) -> str:
         raise NotImplementedError(f"no MLIR type for {value.dtype}")
     dims = "".join(f"{size}x" if isinstance(size, int) else "?x" for size in value.shape)
     return f"tensor<{dims}{_ELEMENT_TYPES[name]}>"
+
+
+def _affine(expr: Any, symbols: dict[str, int]) -> Optional[str]:
+    """`expr` of the symbols `s0`, `s1`, ... in affine syntax, if it has one.
+
+    Symbols are numbered in the order in which they are met.
+    """
+    if expr.is_Integer:
+        return str(int(expr)) if expr >= 0 else f"({int(expr)})"
+    if expr.is_Symbol:
+        return f"s{symbols.setdefault(expr.name, len(symbols))}"
+    operands = [_affine(operand, symbols) for operand in expr.args]
+    if None in operands:
+        return None
+    kind = type(expr).__name__
+    if kind == "Pow" and expr.args[1].is_Integer and expr.args[1] > 0:
+        return "(" + " * ".join([operands[0]] * int(expr.args[1])) + ")"
+    sign = {"Add": "+", "Mul": "*", "FloorDiv": "floordiv", "CeilDiv": "ceildiv"}
+    sign.update({"Mod": "mod", "PythonMod": "mod", "CleanDiv": "floordiv"})
+    return "(" + f" {sign[kind]} ".join(operands) + ")" if kind in sign else None
 
 
 class _Printer:
@@ -51,6 +74,9 @@ class _Printer:
         #: All names of a parameter by each of them, and its value by the first.
         self.ties: dict[str, list[str]] = {}
         self.tied: dict[str, str] = {}
+        #: The value of each symbol that shapes are made of, and what defines them.
+        self.symbols: dict[str, str] = {}
+        self.symbol_lines: list[str] = []
 
     # Names and types.
 
@@ -81,6 +107,57 @@ class _Printer:
         path = re.sub(r"^L\['self'\]\.?", "", path)
         label = f"{path}/{node.name}" if path else node.name
         return f" loc({quote(label)})"
+
+    # Dynamic shapes.
+
+    def symbol(self, name: str, env: Any) -> str:
+        """The value of a symbol, defined with its bounds and under the name of its
+        `torch.export.Dim`."""
+        if name in self.symbols:
+            return self.symbols[name]
+        sources = {
+            symbol.name: [s.name if isinstance(s.name, str) else s.name() for s in found]
+            for symbol, found in getattr(env, "var_to_sources", {}).items()
+        }
+        names = getattr(env, "source_name_to_debug_name", {})
+        given = [names.get(source, "") for source in sources.get(name, [])]
+        label = next((n for n in given if n.isidentifier()), name)
+        ranges = {str(s): r for s, r in self.program.range_constraints.items()}
+        low, high = 0, _LARGEST
+        if name in ranges:
+            # Infinity is no number of Python's.
+            low = int(max(ranges[name].lower, 0))
+            high = int(ranges[name].upper) if ranges[name].upper < _LARGEST else high
+        value = self.symbols[name] = self.fresh(label)
+        self.symbol_lines.append(
+            f'    {value} = "torch.symbolic_int"() {{max_val = {high} : i64, '
+            f"min_val = {low} : i64, symbol_name = {quote(label)}}} : () -> !torch.int"
+        )
+        return value
+
+    def bind(self, name: str, value: Any) -> None:
+        """Says what the dynamic dimensions of a tensor are, in terms of symbols."""
+        if not isinstance(value, self.torch.Tensor):
+            return
+        dynamic = [size for size in value.shape if not isinstance(size, int)]
+        if not dynamic:
+            return
+        symbols: dict[str, int] = {}
+        sizes = [
+            str(size) if isinstance(size, int) else _affine(size.node.expr, symbols)
+            for size in value.shape
+        ]
+        if None in sizes:
+            return
+        env = dynamic[0].node.shape_env
+        operands = [name, *(self.symbol(symbol, env) for symbol in symbols)]
+        formal = ", ".join(f"s{index}" for index in range(len(symbols)))
+        types = ", ".join([self.types[name]] + ["!torch.int"] * len(symbols))
+        self.lines.append(
+            f'    "torch.bind_symbolic_shape"({", ".join(operands)}) '
+            f"{{shape_expressions = affine_map<()[{formal}] -> ({', '.join(sizes)})>}} "
+            f": ({types}) -> ()"
+        )
 
     # Attributes.
 
@@ -216,6 +293,9 @@ class _Printer:
         self.lines.append(
             f"    {text} : ({inputs}) -> {outputs}{self.location(node)}"
         )
+        for name, (item, _) in zip(names, typed):
+            if name is not None:
+                self.bind(name, item)
 
     def follow_mutation(self, node: Any) -> None:
         """After `x.add_(y)`, later uses of x read the result."""
@@ -294,6 +374,7 @@ class _Printer:
         value_name = self.fresh(node.name)
         self.values[node], self.types[value_name] = value_name, type_
         self.tied[name] = value_name
+        self.bind(value_name, value)
         return f"      {value_name}: {type_} {{{', '.join(entries)}}} loc({quote(name)})"
 
     def trains(self, names: list[str]) -> bool:
@@ -356,6 +437,7 @@ class _Printer:
                 "module {",
                 f"  func.func @{self.name}(",
                 ",\n".join(a for a in arguments if a) + f") -> {results} {{",
+                *self.symbol_lines,
                 *self.lines,
                 f"    return{tail}",
                 "  }",

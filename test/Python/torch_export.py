@@ -172,8 +172,66 @@ class FromTorchTest(unittest.TestCase):
             nn.Linear(8, 4), (torch.zeros(3, 8),), dynamic_shapes=({0: batch},)
         )
         self.assertIn("tensor<?x8xf32>", text)
-        # Weights 128 + 16; at batch 1, x 32 and y 16.
-        self.assertEqual(self.graph(text).peak_bytes, 192)
+        self.assertIn('min_val = 2 : i64, symbol_name = "batch"', text)
+        # Weights 128 + 16; x 32 and y 16 for each of the batch, which is 2 at least.
+        self.assertEqual(self.graph(text).peak_bytes, 144 + 2 * 48)
+        self.assertEqual(es_opt.report(text).raw["functions"][0]["assumed_batch"], 2)
+        self.assertEqual(self.graph(text, shape="batch:64").peak_bytes, 144 + 64 * 48)
+        for shape in ("batch:1", "batch:65", "input.0:1", "input:65x8"):
+            got = "65" if "65" in shape else "1"
+            message = f"'batch' is at least 2 and at most 64, got {got}"
+            with self.assertRaisesRegex(es_opt.EsOptError, message):
+                self.graph(text, shape=shape)
+
+    def test_dimensions_that_follow_from_others(self):
+        class Join(nn.Module):
+            def forward(self, x, y):
+                return torch.cat([x, y]).reshape(-1).exp()
+
+        b = torch.export.Dim("b", max=100)
+        s = torch.export.Dim("s", min=3)
+        shapes = ({0: b, 2: s}, {0: 2 * b + 1, 2: s})
+        args = (torch.zeros(3, 8, 6), torch.zeros(7, 8, 6))
+        program = torch.export.export(Join(), args, dynamic_shapes=shapes)
+        # An exported program knows the names of its dimensions.
+        text = es_opt.from_torch(program, ())
+        # At b = 4, s = 5: x 4 x 8 x 5, y 9 x 8 x 5, and twice the sum, as the
+        # join and its exponential: 4 B x 3 x 13 x 40.
+        for shape in (["b:4", "s:5"], ["x:4x8x5"], ["x.0:4", "y.2:5"], ["y.0:9", "s:5"]):
+            self.assertEqual(self.graph(text, shape=shape).peak_bytes, 6240, shape)
+        for shape, message in [
+            ("y.0:8", "no 'b' makes dimension 0 8, which is 2 x 'b' . 1: bind 'b'"),
+            ("y:9x8x2", "'s' is at least 3, got 2"),
+            # The leading dimensions cannot all be 3.
+            ("batch:3", "dimension 0 is 3 already, got 7"),
+        ]:
+            with self.assertRaisesRegex(es_opt.EsOptError, message):
+                self.graph(text, shape=shape)
+
+    def test_a_dimension_called_batch_that_does_not_lead(self):
+        batch = torch.export.Dim("batch", max=64)
+        time = torch.export.Dim("time", max=64)
+        text = es_opt.from_torch(
+            nn.Tanh(), (torch.zeros(5, 3),), dynamic_shapes=({0: time, 1: batch},)
+        )
+        # x and its tanh: 2 x 4 B x 4 x 2.
+        peak = self.graph(text, shape=["batch:2", "time:4"]).peak_bytes
+        self.assertEqual(peak, 64)
+        # Of time, the least: 2 x 4 B x 1 x 2.
+        self.assertEqual(self.graph(text, shape="batch:2").peak_bytes, 16)
+
+    def test_sizes_by_division(self):
+        class Thirds(nn.Module):
+            def forward(self, x):
+                return x[:, ::3].exp()
+
+        n = torch.export.Dim("n", min=9, max=64)
+        text = es_opt.from_torch(
+            Thirds(), (torch.zeros(8, 10),), dynamic_shapes=({1: n},)
+        )
+        self.assertIn("floordiv 3", text)
+        # x, 8 x 11, a view of it, and exp of 8 x 4, as 0, 3, 6 and 9 are below 11.
+        self.assertEqual(self.graph(text, shape="n:11").peak_bytes, 352 + 128)
 
     def test_types(self):
         class Types(nn.Module):

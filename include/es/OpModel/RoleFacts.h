@@ -60,6 +60,9 @@ RoleFacts getRoleFacts(Operation *op);
 /// null if it carries none.
 ShapedType getCarriedShape(Type type);
 
+/// The number of dimensions of a value; 0 if it has no shape.
+int64_t getRank(Value value);
+
 /// A definition in a module: ml_program.global, memref.global, util.global.
 struct GlobalFacts {
   Type type;

@@ -101,9 +101,6 @@ private:
 // Where a program states shardings
 //===----------------------------------------------------------------------===//
 
-/// The dimensions of a value; 0 if it has no shape.
-unsigned getRank(Value value);
-
 /// True if `op` is of Shardy's dialect: about shardings and communication.
 bool isShardyOp(Operation *op);
 

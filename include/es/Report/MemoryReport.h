@@ -136,8 +136,9 @@ struct FunctionReport {
   /// Graphs that could not be built, and why.
   std::vector<std::pair<std::string, std::string>> missing;
   std::vector<std::string> explanation;
-  /// Totals are those of batch 1: the leading dimension is dynamic, not bound.
-  bool isBatchAssumed = false;
+  /// Totals are those of this batch: the leading dimension is dynamic, and not
+  /// bound.
+  std::optional<uint64_t> assumedBatch;
 };
 
 /// What one graph needs at one size of a dimension.
