@@ -68,14 +68,8 @@ std::string FunctionBuilder::describeLeading(const MemoryProfile &profile) {
              *leading));
 }
 
-/// Dimensions of inputs at one position and of one size: the batch of all of
-/// them, the length of their sequences.
-struct mlir::es::InputDimension {
-  unsigned dim;
-  int64_t size;
-  SmallVector<std::pair<BlockArgument, unsigned>, 2> seeds;
-  /// Why it is not known what follows.
-  std::string reason;
+/// What was measured of a dimension.
+struct mlir::es::GrownDimension : InputDimension {
   /// Peaks at the size, at twice and three times the size.
   SmallVector<uint64_t, 3> peaks;
   std::string text;
@@ -83,48 +77,6 @@ struct mlir::es::InputDimension {
   /// Twice the size is at least a hundredth more.
   bool matters() const { return peaks[1] - peaks[0] >= peaks[0] / 100; }
 };
-
-/// The dimensions of inputs that can grow without a parameter growing. Those of
-/// one element are left out: too much has them.
-static SmallVector<InputDimension>
-findInputDimensions(FunctionOpInterface func, const Inventory &inventory,
-                    Resizer &resizer) {
-  auto isInput = [](const StorageInfo &info) {
-    return info.role == Role::Input || info.role == Role::State;
-  };
-  auto isFree = [&] {
-    return llvm::none_of(inventory.getStorages(), [&](const StorageInfo &info) {
-      return info.value && !isInput(info) && info.role != Role::Constant &&
-             resizer.grows(info.value);
-    });
-  };
-  SmallVector<InputDimension> found;
-  for (BlockArgument argument : func.getArguments()) {
-    const StorageInfo *info = inventory.lookup(argument);
-    ShapedType type = getCarriedShape(argument.getType());
-    if (!info || !isInput(*info) || !type || !type.hasRank())
-      continue;
-    for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-      if (size < 2)
-        continue;
-      bool isKnown = resizer.grow({{argument, unsigned(dim)}});
-      if (isKnown && !isFree())
-        continue;
-      auto it = llvm::find_if(found, [&](const InputDimension &other) {
-        return other.dim == dim && other.size == size;
-      });
-      if (it == found.end()) {
-        found.push_back({unsigned(dim), size, {}, "", {}, ""});
-        it = std::prev(found.end());
-      }
-      it->seeds.push_back({argument, unsigned(dim)});
-      if (!isKnown)
-        it->reason = resizer.getReason();
-    }
-  }
-  llvm::stable_sort(found, [](auto &a, auto &b) { return a.dim < b.dim; });
-  return found;
-}
 
 /// `ids.1, labels.1`, as many as there is room for.
 std::string FunctionBuilder::nameDimensions(
@@ -141,7 +93,7 @@ std::string FunctionBuilder::nameDimensions(
 /// The step with what grows at twice and three times its size.
 LogicalResult FunctionBuilder::measureGrowth(const TrainedProfile &trained,
                                              Resizer &resizer,
-                                             InputDimension &dimension,
+                                             GrownDimension &dimension,
                                              SizeOptions size) {
   std::vector<uint64_t> timelines[2];
   dimension.peaks = {trained.profile.peakBytes};
@@ -149,6 +101,8 @@ LogicalResult FunctionBuilder::measureGrowth(const TrainedProfile &trained,
   trial.isTrial = true;
   for (int64_t scale : {2, 3}) {
     FunctionOpInterface resized = resizer.cloneAt(scale);
+    if (!resized)
+      return failure();
     FunctionBuilder other(resized, trial, parameters);
     FailureOr<TrainedProfile> measured = failure();
     if (succeeded(other.computeInventory()))
@@ -184,13 +138,13 @@ std::vector<std::string>
 FunctionBuilder::describeDimensions(const TrainedProfile &trained,
                                     SizeOptions size, bool &hasBatch) {
   Resizer resizer(func);
-  SmallVector<InputDimension> dimensions =
-      findInputDimensions(func, inventory, resizer);
-  if (dimensions.size() > kMostDimensions)
-    dimensions.truncate(kMostDimensions);
+  SmallVector<GrownDimension> dimensions;
+  for (InputDimension &found : findInputDimensions(func, inventory, resizer))
+    if (dimensions.size() < kMostDimensions)
+      dimensions.push_back({std::move(found), {}, ""});
   std::vector<std::string> lines;
-  InputDimension *batch = nullptr;
-  for (InputDimension &dimension : dimensions) {
+  GrownDimension *batch = nullptr;
+  for (GrownDimension &dimension : dimensions) {
     if (!resizer.grow(dimension.seeds))
       dimension.reason = resizer.getReason();
     // All that runs with them, unless that is not known.
@@ -221,7 +175,7 @@ FunctionBuilder::describeDimensions(const TrainedProfile &trained,
       batch = &dimension;
   }
   hasBatch |= batch != nullptr;
-  for (const InputDimension &dimension : dimensions) {
+  for (const GrownDimension &dimension : dimensions) {
     if (&dimension == batch)
       lines.insert(lines.begin(), "growth: batch, " + dimension.text);
     // Labels alone, and all else that is next to nothing, is no news.

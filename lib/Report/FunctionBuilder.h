@@ -26,7 +26,7 @@ std::string printType(Type type);
 std::string printLocation(Location loc);
 
 class Resizer;
-struct InputDimension;
+struct GrownDimension;
 
 /// Builds the report of one function.
 class FunctionBuilder {
@@ -102,7 +102,7 @@ private:
   std::vector<std::string> describeDimensions(const TrainedProfile &trained,
                                               SizeOptions size, bool &hasBatch);
   LogicalResult measureGrowth(const TrainedProfile &trained, Resizer &resizer,
-                              InputDimension &dimension, SizeOptions size);
+                              GrownDimension &dimension, SizeOptions size);
   std::string
   nameDimensions(ArrayRef<std::pair<BlockArgument, unsigned>> dimensions);
 

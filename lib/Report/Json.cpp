@@ -174,6 +174,15 @@ static void writeRemainder(llvm::json::OStream &json,
                            const ReportOptions &options) {
   if (function.assumedBatch)
     json.attribute("assumed_batch", *function.assumedBatch);
+  if (!function.resized.empty())
+    json.attributeArray("resized", [&] {
+      for (const ResizedDimension &dimension : function.resized)
+        json.object([&] {
+          json.attribute("dimension", fix(dimension.name));
+          json.attribute("from", dimension.from);
+          json.attribute("to", dimension.to);
+        });
+    });
   auto writeLines = [&](StringRef name, ArrayRef<std::string> lines) {
     json.attributeArray(name, [&] {
       for (const std::string &line : lines)

@@ -127,19 +127,27 @@ mlir::es::buildMemoryReport(ModuleOp module, const ReportOptions &options) {
   SmallVector<FunctionOpInterface> entries, others;
   if (failed(selectEntries(module, options, entries, others)))
     return failure();
-  FailureOr<std::vector<AssumedSize>> assumed =
-      prepareModule(module, entries, options);
-  if (failed(assumed))
+  FailureOr<PreparedModule> prepared = prepareModule(module, entries, options);
+  if (failed(prepared))
     return failure();
   ModuleParameters parameters(module);
   for (FunctionOpInterface func : entries) {
-    FunctionBuilder builder(func, options, parameters, *assumed);
+    FunctionBuilder builder(func, options, parameters, prepared->assumed);
     if (failed(builder.computeInventory()))
       return failure();
     FailureOr<FunctionReport> function = builder.build();
     if (failed(function) ||
         failed(addPerDevice(module, func, options, *function)))
       return failure();
+    for (const auto &[resized, dimension] : prepared->resized)
+      if (resized == func) {
+        function->resized.push_back(dimension);
+        function->assumptions.insert(
+            function->assumptions.begin(),
+            dimension.name + " " + std::to_string(dimension.to) +
+                " instead of " + std::to_string(dimension.from) +
+                ", with all that runs with it (--shape)");
+      }
     report.functions.push_back(std::move(*function));
   }
   bool isExplained = llvm::any_of(report.functions, [](auto &function) {

@@ -13,6 +13,7 @@
 
 #include "Prepare.h"
 #include "Dimensions.h"
+#include "Resize.h"
 #include "es/Foreign/Types.h"
 #include "es/OpModel/RoleFacts.h"
 #include "es/OpModel/Sharding.h"
@@ -233,6 +234,31 @@ solveSymbols(FunctionOpInterface func, const DimensionNames &names,
   return sizes;
 }
 
+/// True for `batch`, or the name of a dimension of an argument, that stands for
+/// no dynamic dimension.
+static bool isStaticDimension(ArrayRef<FunctionOpInterface> entries,
+                              const DimensionNames &names,
+                              const ShapeBinding &binding) {
+  if (binding.shape.size() != 1 || !names.lookup(binding.name).empty())
+    return false;
+  for (FunctionOpInterface func : entries)
+    for (BlockArgument argument : func.getArguments()) {
+      unsigned index = argument.getArgNumber();
+      std::string own = getArgumentName(func, index),
+                  position = "arg" + std::to_string(index);
+      if (own == binding.name || position == binding.name)
+        return false;
+      if (binding.name == "batch" && getRank(argument) > 0)
+        return true;
+      for (int64_t dim = 0, e = getRank(argument); dim < e; ++dim) {
+        std::string suffix = "." + std::to_string(dim);
+        if (own + suffix == binding.name || position + suffix == binding.name)
+          return true;
+      }
+    }
+  return false;
+}
+
 static FailureOr<std::vector<AssumedSize>>
 bindShapes(ModuleOp module, ArrayRef<FunctionOpInterface> entries,
            const DimensionNames &names, ArrayRef<ShapeBinding> shapes) {
@@ -322,15 +348,64 @@ static void inlineNamedComputations(FunctionOpInterface func) {
   }
 }
 
-FailureOr<std::vector<AssumedSize>>
+/// Resizes a dimension that is not dynamic in each of the functions that has
+/// it.
+static LogicalResult resize(ModuleOp module,
+                            ArrayRef<FunctionOpInterface> entries,
+                            const ShapeBinding &binding,
+                            const ReportOptions &options,
+                            PreparedModule &prepared) {
+  ModuleParameters parameters(module);
+  bool found = false;
+  for (FunctionOpInterface func : entries) {
+    FailureOr<Inventory> inventory =
+        Inventory::compute(func, options.rules, &parameters);
+    if (failed(inventory))
+      return failure();
+    int64_t size = binding.shape.front();
+    FailureOr<std::optional<int64_t>> from =
+        resizeInputs(func, *inventory, binding.name, size);
+    if (failed(from))
+      return failure();
+    if (!*from)
+      continue;
+    found = true;
+    if (**from != size)
+      prepared.resized.push_back(
+          {func, {binding.name, uint64_t(**from), uint64_t(size)}});
+  }
+  if (found)
+    return success();
+  return module.emitError()
+         << "'" << binding.name
+         << "' cannot have another size: of inputs, it is 1, which cannot be "
+            "told from other dimensions of one element, or a parameter's size, "
+            "too";
+}
+
+FailureOr<PreparedModule>
 mlir::es::prepareModule(ModuleOp module, ArrayRef<FunctionOpInterface> entries,
                         const ReportOptions &options) {
   adoptNames(module, entries);
   DimensionNames names(entries);
+  // Dimensions that have a size are resized where everything else is done.
+  std::vector<ShapeBinding> bound, resized;
+  for (const ShapeBinding &binding : options.shapes)
+    (isStaticDimension(entries, names, binding) ? resized : bound)
+        .push_back(binding);
   inlinePrivateCallees(module);
   for (FunctionOpInterface func : entries) {
     inlineNamedComputations(func);
     flattenTuples(func);
   }
-  return bindShapes(module, entries, names, options.shapes);
+  PreparedModule prepared;
+  FailureOr<std::vector<AssumedSize>> assumed =
+      bindShapes(module, entries, names, bound);
+  if (failed(assumed))
+    return failure();
+  prepared.assumed = std::move(*assumed);
+  for (const ShapeBinding &binding : resized)
+    if (failed(resize(module, entries, binding, options, prepared)))
+      return failure();
+  return prepared;
 }

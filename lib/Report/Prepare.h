@@ -8,7 +8,7 @@
 #ifndef ES_LIB_REPORT_PREPARE_H
 #define ES_LIB_REPORT_PREPARE_H
 
-#include "es/Report/Options.h"
+#include "es/Report/MemoryReport.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -27,11 +27,17 @@ struct AssumedSize {
   uint64_t size;
 };
 
-/// Inlines private callees and binds the shapes that `options` states. Returns
-/// what was bound without being stated.
-FailureOr<std::vector<AssumedSize>>
-prepareModule(ModuleOp module, ArrayRef<FunctionOpInterface> entries,
-              const ReportOptions &options);
+struct PreparedModule {
+  /// What was bound without being stated.
+  std::vector<AssumedSize> assumed;
+  std::vector<std::pair<FunctionOpInterface, ResizedDimension>> resized;
+};
+
+/// Inlines private callees, binds the shapes that `options` states, and resizes
+/// what has a size already.
+FailureOr<PreparedModule> prepareModule(ModuleOp module,
+                                        ArrayRef<FunctionOpInterface> entries,
+                                        const ReportOptions &options);
 
 /// Replaces values of tuple type, and lists that are unpacked, by their
 /// elements, if any.

@@ -13,6 +13,8 @@ using namespace mlir;
 using namespace mlir::es;
 
 static std::string describeBounds(const DimensionBounds &bounds) {
+  if (bounds.exported)
+    return llvm::formatv(" ({0} in the file)", *bounds.exported);
   if (bounds.max)
     return llvm::formatv(" ({0} to {1} in the file)", bounds.min, *bounds.max);
   if (bounds.min > 1)
@@ -73,6 +75,8 @@ static void writeBounds(llvm::json::OStream &json,
   json.attribute("min", bounds.min);
   if (bounds.max)
     json.attribute("max", *bounds.max);
+  if (bounds.exported)
+    json.attribute("exported", *bounds.exported);
 }
 
 void mlir::es::writeSweep(llvm::json::OStream &json, const SweepReport &sweep) {

@@ -24,11 +24,28 @@ bool Extent::grows() const {
   return llvm::any_of(factors, [](const Factor &f) { return f.grows; });
 }
 
-int64_t Extent::getProduct(int64_t scale) const {
+int64_t Extent::getProduct() const {
   int64_t product = 1;
   for (const Factor &factor : factors)
-    product *= factor.size * (factor.grows ? scale : 1);
+    product *= factor.size;
   return product;
+}
+
+std::optional<int64_t> Extent::getSize(int64_t from, int64_t to) const {
+  int64_t size = 1;
+  for (const Factor &factor : factors) {
+    int64_t scaled = factor.size;
+    if (factor.grows) {
+      if (__builtin_mul_overflow(scaled, to, &scaled) || scaled % from != 0)
+        return std::nullopt;
+      scaled /= from;
+    }
+    if (__builtin_mul_overflow(size, scaled, &size))
+      return std::nullopt;
+  }
+  if (__builtin_add_overflow(size, fixed, &size) || size < 0)
+    return std::nullopt;
+  return size;
 }
 
 static ShapedType getShaped(Value value) {
@@ -155,6 +172,9 @@ void Resizer::addOp(Operation *op) {
     return;
   }
   DimensionTies found = getDimensionTies(op, known);
+  if (op->getName().stripDialect().contains("slice") &&
+      op->getNumResults() == 1 && op->getNumOperands() > 0)
+    slices.push_back(op);
   if (!found.isExact)
     guessed.push_back(op);
   size_t first = offsets.size();
@@ -210,7 +230,7 @@ bool Resizer::sync(const DimensionTie &tie) {
   if (tie.kind == DimensionTie::Scale) {
     if (to)
       return false;
-    b = {{{b.at(1), true}}, 0};
+    b = {{{b.getSize(), true}}, 0};
     return true;
   }
   if (from != to && (a.fixed || b.fixed)) {
@@ -223,7 +243,7 @@ bool Resizer::sync(const DimensionTie &tie) {
     return *changed;
   if (from == to)
     return false;
-  (from ? b : a) = {{{a.at(1), true}}, 0};
+  (from ? b : a) = {{{a.getSize(), true}}, 0};
   return true;
 }
 
@@ -232,12 +252,12 @@ bool Resizer::syncOffsets(const OffsetTies &offset) {
   int64_t growing = 0;
   for (DimensionRef from : offset.from)
     if (grows(from.value, from.dim))
-      growing += getExtents(from.value)[from.dim].getProduct(1);
+      growing += getExtents(from.value)[from.dim].getProduct();
   if (growing == 0)
     return false;
   Extent &to = getExtents(offset.to.value)[offset.to.dim];
-  Extent wanted = {{{growing, true}}, to.at(1) - growing};
-  if (to.grows() && to.getProduct(1) >= growing)
+  Extent wanted = {{{growing, true}}, to.getSize() - growing};
+  if (to.grows() && to.getProduct() >= growing)
     return false;
   to = wanted;
   return true;
@@ -255,7 +275,7 @@ bool Resizer::syncReshape(Value from, Value to) {
   auto isOffset = [](const Extent &extent) { return extent.fixed != 0; };
   if (llvm::any_of(a, isOffset) || llvm::any_of(b, isOffset)) {
     // Only dimensions of one element come or go.
-    auto isLong = [](const Extent &extent) { return extent.at(1) != 1; };
+    auto isLong = [](const Extent &extent) { return extent.getSize() != 1; };
     SmallVector<Extent *> left, right;
     for (Extent &extent : a)
       if (isLong(extent))
@@ -266,7 +286,7 @@ bool Resizer::syncReshape(Value from, Value to) {
     bool changed = false;
     if (left.size() != right.size() ||
         !llvm::all_of(llvm::zip(left, right), [](auto pair) {
-          return std::get<0>(pair)->at(1) == std::get<1>(pair)->at(1);
+          return std::get<0>(pair)->getSize() == std::get<1>(pair)->getSize();
         })) {
       unknown = to;
       return false;
@@ -292,7 +312,7 @@ bool Resizer::syncReshape(Value from, Value to) {
     // From the last: the leading ones of several dimensions of one element are
     // left with nothing.
     for (Extent &extent : llvm::reverse(dims)) {
-      int64_t size = extent.at(1), product = 1;
+      int64_t size = extent.getSize(), product = 1;
       extent.factors.clear();
       while (product < size) {
         extent.factors.insert(extent.factors.begin(), factors.back());
@@ -331,7 +351,7 @@ bool Resizer::checkOp(Operation *op) {
     return fail(op, "takes a part of it in a loop");
   const Extents &dims = extents.find(from)->second;
   auto isSmall = [&](const Extent &extent) {
-    return extent.grows() && ++taken[from] >= extent.at(1);
+    return extent.grows() && ++taken[from] >= extent.getSize();
   };
   if (llvm::any_of(dims, isSmall))
     return fail(op, "is one of many that take it apart");
@@ -371,7 +391,10 @@ bool Resizer::checkGuess(Operation *op) {
   if (llvm::any_of(op->getOperands(), isAmbiguous) ||
       llvm::any_of(op->getResults(), isAmbiguous))
     return fail(op, "has several dimensions of its size");
-  exact &= !fromOperands && !llvm::any_of(op->getResults(), growsHere);
+  if (fromOperands || llvm::any_of(op->getResults(), growsHere)) {
+    exact = false;
+    fail(op, "is not described, and equal sizes need not be one dimension");
+  }
   return true;
 }
 
@@ -412,6 +435,64 @@ bool Resizer::grow(ArrayRef<std::pair<BlockArgument, unsigned>> seeds) {
   return isKnown;
 }
 
+/// What an op takes of a dimension that does not grow must be there: of a table
+/// of positions.
+bool Resizer::checkSlices(int64_t from, int64_t to) {
+  for (Operation *op : slices) {
+    Value whole = op->getOperand(0), part = op->getResult(0);
+    if (!grows(part) || getRank(whole) != getRank(part))
+      continue;
+    const Extents &parts = getExtents(part);
+    for (auto [dim, size] : llvm::enumerate(getShaped(whole).getShape())) {
+      std::optional<int64_t> wanted = parts[dim].getSize(from, to);
+      if (parts[dim].grows() && !grows(whole, dim) && wanted && *wanted > size)
+        return fail(op, "takes " + llvm::Twine(*wanted) + " of " +
+                            llvm::Twine(size));
+    }
+  }
+  return true;
+}
+
+bool Resizer::setShapes(FunctionOpInterface target, int64_t from, int64_t to,
+                        function_ref<Value(Value)> getValue) {
+  if (!checkSlices(from, to))
+    return false;
+  SmallVector<std::pair<Value, Type>> types;
+  for (const auto &[value, dims] : extents) {
+    if (!grows(value))
+      continue;
+    SmallVector<int64_t> shape;
+    for (auto [extent, size] : llvm::zip(dims, getShaped(value).getShape())) {
+      std::optional<int64_t> resized =
+          extent.grows() ? extent.getSize(from, to) : std::optional(size);
+      if (!resized) {
+        reason = ("dimensions of " + llvm::Twine(size) + " at " +
+                  printLocation(value.getLoc()) + " would be no whole number")
+                     .str();
+        return false;
+      }
+      shape.push_back(*resized);
+    }
+    if (Type type = withForeignShape(value.getType(), shape))
+      types.push_back({getValue(value), type});
+  }
+  for (auto [value, type] : types)
+    value.setType(type);
+  SmallVector<Type> results(target.getResultTypes());
+  for (Block &block : target.getFunctionBody())
+    if (!block.empty() && block.back().hasTrait<OpTrait::ReturnLike>() &&
+        block.back().getNumOperands() == results.size())
+      results.assign(block.back().operand_type_begin(),
+                     block.back().operand_type_end());
+  target.setType(target.cloneTypeWith(
+      target.getFunctionBody().getArgumentTypes(), results));
+  return true;
+}
+
+bool Resizer::resize(int64_t from, int64_t to) {
+  return setShapes(func, from, to, [](Value value) { return value; });
+}
+
 FunctionOpInterface Resizer::cloneAt(int64_t scale) {
   IRMapping mapping;
   Operation *copy = func->clone(mapping);
@@ -421,24 +502,11 @@ FunctionOpInterface Resizer::cloneAt(int64_t scale) {
   SymbolTable::setSymbolName(copy, name);
   func->getBlock()->getOperations().insertAfter(func->getIterator(), copy);
   auto resized = cast<FunctionOpInterface>(copy);
-  for (const auto &[value, dims] : extents) {
-    if (!grows(value))
-      continue;
-    SmallVector<int64_t> shape;
-    for (const Extent &extent : dims)
-      shape.push_back(extent.at(scale));
-    Value own = mapping.lookup(value);
-    if (Type type = withForeignShape(own.getType(), shape))
-      own.setType(type);
+  // Multiples of sizes are whole numbers, but may be too large.
+  if (!setShapes(resized, 1, scale,
+                 [&](Value value) { return mapping.lookup(value); })) {
+    resized->erase();
+    return nullptr;
   }
-  SmallVector<Type> results(resized.getResultTypes());
-  for (Block &block : resized.getFunctionBody())
-    if (!block.empty() && block.back().hasTrait<OpTrait::ReturnLike>() &&
-        block.back().getNumOperands() == results.size())
-      results.assign(block.back().operand_type_begin(),
-                     block.back().operand_type_end());
-  SmallVector<Type> arguments(
-      resized.getFunctionBody().front().getArgumentTypes());
-  resized.setType(FunctionType::get(func->getContext(), arguments, results));
   return resized;
 }

@@ -15,6 +15,7 @@
 #ifndef ES_LIB_REPORT_RESIZE_H
 #define ES_LIB_REPORT_RESIZE_H
 
+#include "es/Analysis/Parameters.h"
 #include "es/OpModel/DimensionTies.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
@@ -32,8 +33,11 @@ struct Extent {
   int64_t fixed = 0;
 
   bool grows() const;
-  int64_t getProduct(int64_t scale) const;
-  int64_t at(int64_t scale) const { return getProduct(scale) + fixed; }
+  /// All factors, whatever grows.
+  int64_t getProduct() const;
+  int64_t getSize() const { return getProduct() + fixed; }
+  /// The size where `from` has become `to`; nothing if that is no whole number.
+  std::optional<int64_t> getSize(int64_t from, int64_t to) const;
 };
 
 class Resizer {
@@ -53,6 +57,9 @@ public:
   /// The function with what grows `scale` times as long, behind the original.
   /// For counting: attributes that repeat shapes stay as they are.
   FunctionOpInterface cloneAt(int64_t scale);
+  /// The same in place, with `to` where there was `from`. False if a part of it
+  /// would be no whole number: `getReason` says which.
+  bool resize(int64_t from, int64_t to);
 
 private:
   using Extents = SmallVector<Extent, 4>;
@@ -70,7 +77,10 @@ private:
   bool syncReshape(Value from, Value to);
   bool checkOp(Operation *op);
   bool checkGuess(Operation *op);
+  bool checkSlices(int64_t from, int64_t to);
   bool fail(Operation *op, const llvm::Twine &why);
+  bool setShapes(FunctionOpInterface target, int64_t from, int64_t to,
+                 function_ref<Value(Value)> getValue);
 
   FunctionOpInterface func;
   KnownIntegers known;
@@ -78,6 +88,8 @@ private:
   SmallVector<OffsetTies> offsets;
   /// Ops whose ties are a guess by sizes, or not known at all.
   SmallVector<Operation *> guessed, opaque;
+  /// Ops that take a part of their first operand.
+  SmallVector<Operation *> slices;
   llvm::DenseMap<Value, Extents> extents;
   /// How often nothing that grows is taken from a value that grows.
   llvm::DenseMap<Value, int64_t> taken;
@@ -86,6 +98,30 @@ private:
   std::string reason;
   bool exact = true;
 };
+
+/// Dimensions of inputs at one position and of one size: the batch of all of
+/// them, the length of their sequences.
+struct InputDimension {
+  unsigned dim;
+  int64_t size;
+  SmallVector<std::pair<BlockArgument, unsigned>, 2> seeds;
+  /// Why it is not known what follows.
+  std::string reason;
+};
+
+/// The dimensions of inputs that can grow without a parameter growing. Those of
+/// one element are left out: too much has them.
+SmallVector<InputDimension> findInputDimensions(FunctionOpInterface func,
+                                                const Inventory &inventory,
+                                                Resizer &resizer);
+
+/// Gives the dimension that `name` stands for (`batch`, or dimension 1 of an
+/// input, `x.1`) another size, with all that runs with it. Returns the size it
+/// had; nothing if no input has such a dimension. Fails with a diagnostic if
+/// what follows is not known.
+FailureOr<std::optional<int64_t>> resizeInputs(FunctionOpInterface func,
+                                               const Inventory &inventory,
+                                               StringRef name, int64_t size);
 
 } // namespace mlir::es
 

@@ -39,6 +39,15 @@ getBounds(ModuleOp module, const ReportOptions &options, StringRef dimension) {
   return DimensionNames(entries).getBounds(dimension);
 }
 
+/// The size that the file has, where it has one.
+static void noteExported(const MemoryReport &report, StringRef dimension,
+                         DimensionBounds &bounds) {
+  for (const FunctionReport &function : report.functions)
+    for (const ResizedDimension &resized : function.resized)
+      if (resized.name == dimension)
+        bounds.exported = resized.from;
+}
+
 static FailureOr<MemoryReport> sweep(ModuleOp module,
                                      const ReportOptions &options) {
   SweepReport table;
@@ -54,6 +63,7 @@ static FailureOr<MemoryReport> sweep(ModuleOp module,
         reportAt(module, options, table.dimension, size);
     if (failed(report))
       return failure();
+    noteExported(*report, table.dimension, table.bounds);
     SweepRow row{size, {}};
     for (const FunctionReport &function : report->functions)
       for (const GraphReport &graph : function.graphs)
@@ -102,6 +112,7 @@ static FailureOr<MemoryReport> findMax(ModuleOp module,
     fits = next;
     best = std::move(report);
   }
+  noteExported(*best, name, *bounds);
   best->options = options;
   best->max = MaxReport{name.str(), *bounds, fits,
                         exceeds       ? "budget"

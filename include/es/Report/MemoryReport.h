@@ -127,12 +127,19 @@ struct RoleLine {
   bool isRead, isParameter;
 };
 
+/// A dimension that has one size in the file, counted with another.
+struct ResizedDimension {
+  std::string name;
+  uint64_t from, to;
+};
+
 struct FunctionReport {
   std::string name;
   ParameterSummary parameters;
   std::vector<GraphReport> graphs;
   std::vector<RoleLine> roles;
   std::vector<std::string> assumptions;
+  std::vector<ResizedDimension> resized;
   /// Graphs that could not be built, and why.
   std::vector<std::pair<std::string, std::string>> missing;
   std::vector<std::string> explanation;
@@ -159,6 +166,9 @@ struct SweepRow {
 struct DimensionBounds {
   uint64_t min = 1;
   std::optional<uint64_t> max;
+  /// The one size that it has in the file: others are what follows from op to
+  /// op.
+  std::optional<uint64_t> exported;
 };
 
 struct SweepReport {

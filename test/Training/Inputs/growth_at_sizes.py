@@ -140,8 +140,25 @@ def check(name, template, b, s):
               + (f", change at {change[1]}" if change else ""))
 
 
+def check_resized(name, template, b, s):
+    """Other sizes of text that has one, by --shape, against the text of these sizes."""
+    options = dict(loss="sum", optimizer="sgd")
+
+    def peaks(b, s, **more):
+        text = template.format(b=b, s=s, bs=b * s, s1=s - 1)
+        graphs = es_opt.report(text, **options, **more).function.graphs
+        return {graph.kind: (graph.peak_bytes, graph.arena_bytes) for graph in graphs}
+
+    for other_b, other_s in ((1, s), (b + 3, s), (b, 2), (b, s + 5), (2 * b - 1, 3 * s - 1)):
+        shape = [f"batch:{other_b}", f"x.1:{other_s}"]
+        assert peaks(b, s, shape=shape) == peaks(other_b, other_s), (name, shape)
+        print(f"{name} {shape} resized")
+
+
 check("stablehlo", STABLEHLO, 2, 6)
 check("stablehlo", STABLEHLO, 3, 12)
 check("linalg", LINALG, 4, 6)
 check("tosa", TOSA, 4, 6)
 check("square", SQUARE, 8, 8)
+for name, template in (("stablehlo", STABLEHLO), ("linalg", LINALG), ("tosa", TOSA)):
+    check_resized(name, template, 4, 6)
