@@ -44,6 +44,25 @@ def _kept_indices(lowered: Any, count: int, kept: int) -> list[int]:
     return list(range(count))
 
 
+def _export_symbolic(fn: Any, args: tuple, kwargs: dict, jax: Any, ir: Any) -> Any:
+    """The module of `jax.export`, which takes symbolic shapes, and the arguments
+    it keeps."""
+    from jax import export
+    from jax._src.interpreters import mlir
+
+    exported = export.export(fn)(*args, **kwargs)
+    with mlir.make_ir_context():
+        module = ir.Module.parse(exported.mlir_module()).operation
+    return module, exported.module_kept_var_idx
+
+
+def _find_function(module: Any, name: str) -> Any:
+    for op in module.regions[0].blocks[0].operations:
+        if op.operation.name == "func.func" and op.name.value == name:
+            return op
+    return None
+
+
 def from_jax(
     fn: Callable,
     *args: Any,
@@ -56,7 +75,8 @@ def from_jax(
 ) -> str:
     """The StableHLO text of `fn(*args)`.
 
-    `args` may be arrays or `jax.ShapeDtypeStruct`s. `params` says which
+    `args` may be arrays or `jax.ShapeDtypeStruct`s, with symbolic dimensions
+    (`jax.export.symbolic_shape`), too. `params` says which
     arguments are parameters: an index (`params=0`), a regular expression over
     the names JAX gives (`params['layers'][0]['w']`), a function of the name, or a list
     of these; `frozen` which of them are not trained. Without `params` es-opt infers the
@@ -80,24 +100,30 @@ def from_jax(
     if not hasattr(fn, "lower") or jit_options:
         fn = jax.jit(fn, **jit_options)
     lowered = fn.lower(*args, **(kwargs or {}))
-    # JAX keeps what it lowers: change a copy.
-    module = lowered.compiler_ir("stablehlo").operation.clone()
-    main = next(
-        op
-        for op in module.regions[0].blocks[0].operations
-        if op.operation.name == "func.func" and op.name.value == "main"
-    )
     leaves = _flat_arguments(lowered, jax)
+    if all(isinstance(size, int) for _, _, leaf in leaves for size in leaf.shape):
+        # JAX keeps what it lowers: change a copy.
+        module = lowered.compiler_ir("stablehlo").operation.clone()
+        main = named = _find_function(module, "main")
+        kept = _kept_indices(lowered, len(leaves), len(main.arguments))
+    else:
+        module, kept = _export_symbolic(fn, args, kwargs or {}, jax, ir)
+        main = _find_function(module, "main")
+        # Names are where the arguments arrive, after the sizes.
+        named = _find_function(module, "_wrapped_jax_export_main") or main
+    names = [
+        _location_name(argument)
+        for argument in list(named.arguments)[-len(main.arguments) :]
+    ]
     is_param, is_frozen = make_predicate(params), make_predicate(frozen)
     is_donated = make_predicate(None if by_index else donate)
-    kept = _kept_indices(lowered, len(leaves), len(main.arguments))
     with module.context as context:
         allowed = context.allow_unregistered_dialects
         context.allow_unregistered_dialects = True
         attributes = []
-        for argument, leaf in zip(main.arguments, kept):
+        for name, leaf in zip(names, kept):
             path, index, info = leaves[leaf]
-            name = _location_name(argument) or path
+            name = name or path
             entries = {}
             current = main.arg_attrs[len(attributes)] if main.arg_attrs else None
             for item in current or []:

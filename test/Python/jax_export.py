@@ -127,6 +127,26 @@ class FromJaxTest(unittest.TestCase):
         self.assertIn('#es.param<trainable "unused">', text)
         self.assertIn("tensor<5xf32>", text)
 
+    def test_symbolic_shapes(self):
+        (n,) = jax.export.symbolic_shape("n")
+
+        def fn(unused, params, x):
+            h = jnp.tanh(x @ params["w"])
+            return {"w": params["w"] + 1.0}, h
+
+        params = {"w": PARAMS["w"]}
+        args = (X, params, jax.ShapeDtypeStruct((n, 8), jnp.float32))
+        for chosen in (1, r"params\['w'\]"):
+            text = self.export(fn, args, params=chosen, donate=[1])
+            report = es_opt.report(text, shape="n:4", print_roles=True).function
+            self.assertEqual(report.parameters.roles_source, "es.param")
+            self.assertEqual(report.parameters.bytes, 8 * 16 * 4)
+            # jax.export keeps arguments that are not used: 4 x 8 as x has.
+            self.assertEqual(report.inference.breakdown["input"], 2 * 128)
+            # The new weights are in place of the old.
+            self.assertIn("tf.aliasing_output = 0", text)
+            self.assertEqual(report.inference.breakdown["output"], 4 * 16 * 4)
+
     def test_jitted_and_pretty(self):
         text = es_opt.from_jax(jax.jit(step), PARAMS, X, params=0)
         self.assertIn("func.func public @main", text)
