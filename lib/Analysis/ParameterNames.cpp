@@ -33,6 +33,19 @@ std::string mlir::es::getLocationName(Location loc) {
   return "";
 }
 
+/// `[0, "mask"]`, the way through structures to an argument: `0.mask`.
+static std::string joinPath(ArrayAttr path) {
+  std::string name;
+  for (Attribute part : path) {
+    name += name.empty() ? "" : ".";
+    if (auto text = dyn_cast<StringAttr>(part))
+      name += text.getValue();
+    else if (auto index = dyn_cast<IntegerAttr>(part))
+      name += std::to_string(index.getInt());
+  }
+  return name;
+}
+
 std::string mlir::es::getNameFromMetadata(DictionaryAttr attributes) {
   if (!attributes)
     return "";
@@ -43,10 +56,11 @@ std::string mlir::es::getNameFromMetadata(DictionaryAttr attributes) {
   if (auto variable =
           attributes.getAs<FlatSymbolRefAttr>("tf_saved_model.bound_input"))
     return variable.getValue().str();
-  if (auto path = attributes.getAs<ArrayAttr>("tf_saved_model.index_path"))
-    if (path.size() == 1)
-      if (auto name = dyn_cast<StringAttr>(path[0]))
-        return name.str();
+  auto path = attributes.getAs<ArrayAttr>("tf_saved_model.index_path");
+  if (path && llvm::any_of(path, llvm::IsaPred<StringAttr>))
+    return joinPath(path);
+  if (auto name = attributes.getAs<StringAttr>("tf._user_specified_name"))
+    return name.str();
   return "";
 }
 
