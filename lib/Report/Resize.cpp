@@ -12,6 +12,7 @@
 #include "es/OpModel/RoleFacts.h"
 
 #include "mlir/IR/IRMapping.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::es;
@@ -453,6 +454,19 @@ bool Resizer::checkSlices(int64_t from, int64_t to) {
   return true;
 }
 
+/// A factor of a dimension would be no whole number, or the whole too large.
+bool Resizer::failParts(Value value, const Extent &extent, int64_t from) {
+  int64_t multiple = 1;
+  for (const Extent::Factor &factor : extent.factors)
+    if (factor.grows)
+      multiple = std::max(multiple, from / std::gcd(from, factor.size));
+  reason = "its dimensions would be too large";
+  if (multiple > 1)
+    reason = "a reshape of it needs a multiple of " + std::to_string(multiple);
+  reason += ", at " + printLocation(value.getLoc());
+  return false;
+}
+
 bool Resizer::setShapes(FunctionOpInterface target, int64_t from, int64_t to,
                         function_ref<Value(Value)> getValue) {
   if (!checkSlices(from, to))
@@ -465,12 +479,8 @@ bool Resizer::setShapes(FunctionOpInterface target, int64_t from, int64_t to,
     for (auto [extent, size] : llvm::zip(dims, getShaped(value).getShape())) {
       std::optional<int64_t> resized =
           extent.grows() ? extent.getSize(from, to) : std::optional(size);
-      if (!resized) {
-        reason = ("dimensions of " + llvm::Twine(size) + " at " +
-                  printLocation(value.getLoc()) + " would be no whole number")
-                     .str();
-        return false;
-      }
+      if (!resized)
+        return failParts(value, extent, from);
       shape.push_back(*resized);
     }
     if (Type type = withForeignShape(value.getType(), shape))

@@ -19,6 +19,7 @@
 #include "es/OpModel/DimensionTies.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Twine.h"
 
 namespace mlir::es {
@@ -77,6 +78,7 @@ private:
   bool syncReshape(Value from, Value to);
   bool checkOp(Operation *op);
   bool checkGuess(Operation *op);
+  bool failParts(Value value, const Extent &extent, int64_t from);
   bool checkSlices(int64_t from, int64_t to);
   bool fail(Operation *op, const llvm::Twine &why);
   bool setShapes(FunctionOpInterface target, int64_t from, int64_t to,
@@ -90,7 +92,7 @@ private:
   SmallVector<Operation *> guessed, opaque;
   /// Ops that take a part of their first operand.
   SmallVector<Operation *> slices;
-  llvm::DenseMap<Value, Extents> extents;
+  llvm::MapVector<Value, Extents> extents;
   /// How often nothing that grows is taken from a value that grows.
   llvm::DenseMap<Value, int64_t> taken;
   /// A reshape of which the effect is not known.
