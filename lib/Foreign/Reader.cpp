@@ -186,10 +186,8 @@ static OwningOpRef<ModuleOp> parseText(llvm::SourceMgr &sources,
     }
     loadUnknownDialects(context, buffer.getBuffer(), summary);
   }
-  std::optional<Refusal> refusal = refuseNesting(buffer, options.maxNesting);
-  if (!refusal)
-    refusal = refuseBrokenDimensions(buffer);
-  if (refusal) {
+  if (std::optional<Refusal> refusal =
+          refuseUnsafeText(buffer, options.maxNesting)) {
     emitRefusal(context, buffer.getBufferIdentifier(), *refusal);
     return nullptr;
   }
@@ -241,9 +239,7 @@ LogicalResult mlir::es::prepareModelText(
   if (isBytecode(*buffer) || !buffer->getBuffer().trim().empty())
     refusal = refuseContainer(*buffer);
   if (!refusal && !isBytecode(*buffer))
-    refusal = refuseNesting(*buffer, options.maxNesting);
-  if (!refusal && !isBytecode(*buffer))
-    refusal = refuseBrokenDimensions(*buffer);
+    refusal = refuseUnsafeText(*buffer, options.maxNesting);
   if (refusal) {
     errors << buffer->getBufferIdentifier() << ":" << refusal->line << ":"
            << refusal->column << ": error: " << refusal->message << "\n";

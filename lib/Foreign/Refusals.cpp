@@ -191,8 +191,8 @@ static Refusal makeRefusal(StringRef text, const char *at,
   return refusal;
 }
 
-std::optional<Refusal> mlir::es::refuseNesting(llvm::MemoryBufferRef buffer,
-                                               unsigned limit) {
+static std::optional<Refusal> refuseNesting(llvm::MemoryBufferRef buffer,
+                                            unsigned limit) {
   StringRef text = buffer.getBuffer();
   const char *at = findDeepBracket(text, limit);
   if (!at)
@@ -221,8 +221,8 @@ static const char *findBrokenList(StringRef op, StringRef key) {
 
 /// MLIR's parser of these ops does not survive a list of dimensions with
 /// something else in it.
-std::optional<Refusal>
-mlir::es::refuseBrokenDimensions(llvm::MemoryBufferRef buffer) {
+static std::optional<Refusal>
+refuseBrokenDimensions(llvm::MemoryBufferRef buffer) {
   static constexpr std::pair<StringRef, StringRef> ops[] = {
       {"linalg.transpose", "permutation"},
       {"linalg.broadcast", "dimensions"},
@@ -238,6 +238,38 @@ mlir::es::refuseBrokenDimensions(llvm::MemoryBufferRef buffer) {
         return makeRefusal(text, broken, "expected integer value");
     }
   return std::nullopt;
+}
+
+/// MLIR's parser makes room for as many results as the number of one says.
+static std::optional<Refusal>
+refuseResultNumbers(llvm::MemoryBufferRef buffer) {
+  constexpr size_t kMostDigits = 6;
+  StringRef text = buffer.getBuffer();
+  auto isOfName = [](char c) {
+    return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.' || c == '-';
+  };
+  for (size_t at = text.find('#'); at != StringRef::npos;
+       at = text.find('#', at + 1)) {
+    StringRef digits = text.drop_front(at + 1).take_while(llvm::isDigit);
+    if (digits.ltrim('0').size() <= kMostDigits)
+      continue;
+    size_t begin = at;
+    while (begin > 0 && isOfName(text[begin - 1]))
+      --begin;
+    if (begin > 0 && begin < at && text[begin - 1] == '%')
+      return makeRefusal(text, text.data() + at,
+                         "no op has " + digits.str() + " results");
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> mlir::es::refuseUnsafeText(llvm::MemoryBufferRef buffer,
+                                                  unsigned limit) {
+  if (std::optional<Refusal> refusal = refuseNesting(buffer, limit))
+    return refusal;
+  if (std::optional<Refusal> refusal = refuseBrokenDimensions(buffer))
+    return refusal;
+  return refuseResultNumbers(buffer);
 }
 
 //===----------------------------------------------------------------------===//

@@ -25,12 +25,11 @@ struct Refusal {
 /// StableHLO portable artifact.
 std::optional<Refusal> refuseContainer(llvm::MemoryBufferRef buffer);
 
-/// Answers text whose brackets nest deeper than `limit`.
-std::optional<Refusal> refuseNesting(llvm::MemoryBufferRef buffer,
-                                     unsigned limit);
-
-/// Answers lists of dimensions of linalg ops that hold something else.
-std::optional<Refusal> refuseBrokenDimensions(llvm::MemoryBufferRef buffer);
+/// Answers text that MLIR's parser does not survive: brackets that nest deeper
+/// than `limit`, lists of dimensions of linalg ops that hold something else,
+/// results with a number beyond all measure.
+std::optional<Refusal> refuseUnsafeText(llvm::MemoryBufferRef buffer,
+                                        unsigned limit);
 
 /// Why bytecode was not read, after the parser complained.
 Refusal explainBytecode(llvm::MemoryBufferRef buffer, StringRef complaint);

@@ -117,6 +117,14 @@ static SmallVector<int64_t, 4> getList(Operation *op, StringRef name) {
   return list.value_or(SmallVector<int64_t, 4>());
 }
 
+/// True if these are dimensions, each of them once.
+static bool areDimensions(ArrayRef<int64_t> dims, int64_t rank) {
+  llvm::SmallDenseSet<int64_t> seen;
+  return llvm::all_of(dims, [&](int64_t dim) {
+    return dim >= 0 && dim < rank && seen.insert(dim).second;
+  });
+}
+
 /// The integers that torch-mlir gives as an operand.
 static SmallVector<int64_t, 4> getTorchList(Operation *op, unsigned index) {
   if (index >= op->getNumOperands())
@@ -161,13 +169,10 @@ bool StepBuilder::rows(Operation *op, StringRef name) {
   if (!shape)
     return false;
   SmallVector<int64_t, 4> dims = getRowDimensions(op);
-  for (int64_t &dim : dims) {
+  for (int64_t &dim : dims)
     if (dim < 0)
       dim += shape->size();
-    if (dim < 0 || dim >= int64_t(shape->size()))
-      return false;
-  }
-  if (dims.empty())
+  if (dims.empty() || !areDimensions(dims, shape->size()))
     return false;
   if (fn == ElementFn::Softmax || fn == ElementFn::LogSoftmax) {
     if (element.axes.size() != shape->size())
@@ -197,13 +202,15 @@ bool StepBuilder::rows(Operation *op, StringRef name) {
 
 bool StepBuilder::hloReduction(Operation *op) {
   if (op->getNumOperands() != 2 || op->getNumResults() != 1 ||
-      op->getNumRegions() != 1 || !op->getRegion(0).hasOneBlock())
+      op->getNumRegions() != 1 || !op->getRegion(0).hasOneBlock() ||
+      op->getRegion(0).front().empty())
     return false;
   StringRef reducer = op->getRegion(0).front().front().getName().stripDialect();
   std::optional<ArrayRef<int64_t>> shape =
       getRankedShape(op->getOperand(0).getType());
   SmallVector<int64_t, 4> dims = getList(op, "dimensions");
-  if (!shape || element.axes.size() + dims.size() != shape->size() ||
+  if (!shape || !areDimensions(dims, shape->size()) ||
+      element.axes.size() + dims.size() != shape->size() ||
       (reducer != "add" && reducer != "maximum"))
     return false;
   ElementAxes axes;
@@ -339,12 +346,13 @@ bool StepBuilder::product(Operation *op, StringRef name) {
   if (batchL.size() != batchR.size() || sumL.size() != sumR.size() ||
       element.axes.size() + batchL.size() + 2 * sumL.size() != size_t(l + r))
     return false;
-  auto isDimension = [](ArrayRef<int64_t> dims, int64_t rank) {
-    return llvm::all_of(dims,
-                        [&](int64_t dim) { return dim >= 0 && dim < rank; });
+  auto together = [](ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+    SmallVector<int64_t, 4> both(a);
+    llvm::append_range(both, b);
+    return both;
   };
-  if (!isDimension(batchL, l) || !isDimension(sumL, l) ||
-      !isDimension(batchR, r) || !isDimension(sumR, r))
+  if (!areDimensions(together(batchL, sumL), l) ||
+      !areDimensions(together(batchR, sumR), r))
     return false;
   for (auto [a, b] : llvm::zip(batchL, batchR))
     left[a] = right[b] = element.axes[next++];

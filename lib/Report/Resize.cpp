@@ -58,15 +58,17 @@ static ShapedType getShaped(Value value) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Where the factors of a product begin, counted in elements from the last.
-static SmallVector<int64_t> getCuts(ArrayRef<Extent::Factor> factors) {
-  SmallVector<int64_t> cuts;
+/// Adds where the factors of a product begin, counted in elements from the
+/// last. False if that is more than can be counted.
+static bool addCuts(ArrayRef<Extent::Factor> factors,
+                    SmallVectorImpl<int64_t> &cuts) {
   int64_t product = 1;
   for (const Extent::Factor &factor : llvm::reverse(factors)) {
-    product *= factor.size;
+    if (__builtin_mul_overflow(product, factor.size, &product) || product < 1)
+      return false;
     cuts.push_back(product);
   }
-  return cuts;
+  return true;
 }
 
 /// `factors`, cut at each of `cuts` besides. What grows of a factor that is cut
@@ -94,12 +96,13 @@ static std::optional<bool> unify(Factors &a, Factors &b) {
   auto isOne = [](const Extent::Factor &factor) { return factor.size == 1; };
   llvm::erase_if(a, isOne);
   llvm::erase_if(b, isOne);
-  SmallVector<int64_t> cuts = getCuts(a);
-  llvm::append_range(cuts, getCuts(b));
+  SmallVector<int64_t> cuts;
+  if (!addCuts(a, cuts) || !addCuts(b, cuts))
+    return std::nullopt;
   llvm::sort(cuts);
   cuts.erase(llvm::unique(cuts), cuts.end());
   for (size_t i = 1; i < cuts.size(); ++i)
-    if (cuts[i - 1] == 0 || cuts[i] % cuts[i - 1] != 0)
+    if (cuts[i] % cuts[i - 1] != 0)
       return std::nullopt;
   Factors newA = cut(a, cuts), newB = cut(b, cuts);
   bool changed = newA.size() != a.size() || newB.size() != b.size();
@@ -307,7 +310,9 @@ bool Resizer::syncReshape(Value from, Value to) {
   };
   Factors left = flatten(a), right = flatten(b);
   std::optional<bool> changed = unify(left, right);
-  if (!changed || !*changed)
+  if (!changed)
+    unknown = to;
+  if (!changed.value_or(false))
     return false;
   auto split = [](Extents &dims, ArrayRef<Extent::Factor> factors) {
     // From the last: the leading ones of several dimensions of one element are
