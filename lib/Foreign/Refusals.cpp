@@ -89,12 +89,34 @@ static std::optional<Refusal> refuseBytecode(llvm::MemoryBufferRef buffer) {
   StringRef producer = getProducer(buffer.getBuffer());
   if (!producer.starts_with("StableHLO"))
     return std::nullopt;
-  std::string name = getFileName(buffer);
+  StringRef advice =
+      "convert it with: stablehlo-translate --deserialize $ -o model.mlir; or "
+      "where JAX is installed: python3 -c \"import sys; from jaxlib.mlir "
+      "import "
+      "ir; from jaxlib.mlir.dialects import stablehlo; c = ir.Context(); "
+      "stablehlo.register_dialect(c); stablehlo.deserialize_portable_artifact("
+      "c, open(sys.argv[1], 'rb').read()).operation.print("
+      "enable_debug_info=True)\" $ > model.mlir";
   return Refusal{1, 1,
                  "this is a StableHLO portable artifact (" + producer.str() +
-                     "), which only StableHLO reads; convert it with: "
-                     "stablehlo-translate --deserialize " +
-                     name + " -o model.mlir"};
+                     "), which only StableHLO reads; " +
+                     fillIn(advice, buffer)};
+}
+
+/// What `jax.export.Exported.serialize` writes: an artifact, and the function's
+/// signature around it.
+static std::optional<Refusal> refuseExported(llvm::MemoryBufferRef buffer) {
+  StringRef text = buffer.getBuffer();
+  if (!text.contains("ML\xefR\rStableHLO_v"))
+    return std::nullopt;
+  StringRef advice =
+      "convert it with: python3 -c \"import sys; from jax import export; "
+      "print(export.deserialize(bytearray(open(sys.argv[1], 'rb').read()))"
+      ".mlir_module())\" $ > model.mlir";
+  return Refusal{1, 1,
+                 "this is no MLIR but holds a StableHLO portable artifact, as "
+                 "functions that jax.export serialised do; " +
+                     fillIn(advice, buffer)};
 }
 
 /// True if there is nothing but blanks and comments.
@@ -119,10 +141,13 @@ std::optional<Refusal> mlir::es::refuseContainer(llvm::MemoryBufferRef buffer) {
       return Refusal{1, 1,
                      std::string("this is not MLIR but ") + magic.kind + "; " +
                          fillIn(magic.advice, buffer)};
-  if (std::optional<size_t> byte = findBinaryByte(text))
+  if (std::optional<size_t> byte = findBinaryByte(text)) {
+    if (std::optional<Refusal> exported = refuseExported(buffer))
+      return exported;
     return Refusal{1, 1,
                    "this is not MLIR: byte " + std::to_string(*byte) +
                        " is of no text; expects MLIR text or bytecode"};
+  }
   if (isBlank(text))
     return Refusal{1, 1, "the file has no operation"};
   return std::nullopt;
