@@ -349,8 +349,6 @@ static std::string findOldSyntax(StringRef line) {
   if (op.starts_with("%"))
     op = op.split('=').second.ltrim();
   StringRef name = op.take_until([](char c) { return c == ' ' || c == '('; });
-  if (name == "func" || name == "builtin.func")
-    return "'" + name.str() + "' is 'func.func' today";
   if ((name == "tensor.expand_shape" || name == "memref.expand_shape") &&
       !op.contains("output_shape"))
     return "'" + name.str() + "' has an output_shape today";
@@ -358,12 +356,8 @@ static std::string findOldSyntax(StringRef line) {
     return "the dialect 'std' is 'arith', 'math', 'func', 'cf', 'memref' today";
   if (name == "linalg.init_tensor")
     return "'linalg.init_tensor' is 'tensor.empty' today";
-  static constexpr StringRef bare[] = {
-      "constant", "addf", "subf",  "mulf",   "divf", "addi",      "subi",
-      "muli",     "cmpf", "cmpi",  "select", "br",   "cond_br",   "sitofp",
-      "fptosi",   "exp",  "alloc", "load",   "dim",  "index_cast"};
-  if (llvm::is_contained(bare, name))
-    return "'" + name.str() + "' has the prefix of a dialect today";
+  if (std::string renamed = renameOp(name, op); !renamed.empty())
+    return "'" + name.str() + "' is '" + renamed + "' today";
   if (op.contains("opaque<\"elided_large_const\"") ||
       op.contains("opaque<\"_\""))
     return "elided constants are dense_resource<__elided__> today";

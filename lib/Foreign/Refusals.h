@@ -39,6 +39,11 @@ Refusal explainBytecode(llvm::MemoryBufferRef buffer, StringRef complaint);
 std::optional<Refusal> explainOldSyntax(llvm::MemoryBufferRef buffer,
                                         unsigned line);
 
+/// The name that an op of old text has today: `arith.addf` for `addf` and
+/// `std.addf`, `func.func` for `func`. Empty if the name is not old. `line` is
+/// what follows it, where types tell ops of one name apart.
+std::string renameOp(StringRef name, StringRef line);
+
 } // namespace mlir::es
 
 #endif // ES_LIB_FOREIGN_REFUSALS_H

@@ -10,10 +10,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Refusals.h"
 #include "es/Foreign/Reader.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::es;
@@ -35,15 +37,46 @@ static StringRef getNewName(StringRef name) {
                 "powf erf absf ceilf floorf fma copysign");
     add("cf", "br cond_br switch assert");
     add("func", "func call call_indirect");
-    add("memref", "alloc alloca dealloc load store subview");
+    add("memref", "alloc alloca dealloc load store subview view "
+                  "reinterpret_cast");
     return result;
   }();
   return names.lookup(name);
 }
 
-/// `std.addf`, `addf`, `func`, `builtin.func` with the dialect of today; empty
-/// if the name is not old.
-static std::string renameOp(StringRef name) {
+/// Ops that go by another name today.
+static StringRef getReplacement(StringRef name) {
+  return llvm::StringSwitch<StringRef>(name)
+      .Case("arith.maxf", "arith.maximumf")
+      .Case("arith.minf", "arith.minimumf")
+      .Case("math.abs", "math.absf")
+      .Cases({"fpext", "arith.fpext"}, "arith.extf")
+      .Cases({"fptrunc", "arith.fptrunc"}, "arith.truncf")
+      .Cases({"sexti", "arith.sexti"}, "arith.extsi")
+      .Cases({"zexti", "arith.zexti"}, "arith.extui")
+      .Case("signed_divi", "arith.divsi")
+      .Case("unsigned_divi", "arith.divui")
+      .Case("memref_cast", "memref.cast")
+      .Case("memref_reshape", "memref.reshape")
+      .Case("tensor_cast", "tensor.cast")
+      .Case("tensor_from_elements", "tensor.from_elements")
+      .Case("extract_element", "tensor.extract")
+      .Case("subtensor", "tensor.extract_slice")
+      .Case("subtensor_insert", "tensor.insert_slice")
+      .Case("linalg.pad_tensor", "tensor.pad")
+      .Case("linalg.tensor_expand_shape", "tensor.expand_shape")
+      .Case("linalg.tensor_collapse_shape", "tensor.collapse_shape")
+      .Default("");
+}
+
+std::string mlir::es::renameOp(StringRef name, StringRef line) {
+  StringRef bare = name;
+  bare.consume_front("std.");
+  if (StringRef replacement = getReplacement(bare); !replacement.empty())
+    return replacement.str();
+  // The same op of two dialects, by what it is the dimension of.
+  if (bare == "dim")
+    return line.contains(": tensor<") ? "tensor.dim" : "memref.dim";
   bool hadDialect = name.consume_front("std.") || name == "builtin.func";
   if (name == "builtin.func")
     return "func.func";
@@ -128,7 +161,7 @@ static void replaceName(std::string &line) {
   }
   StringRef name = text.drop_front(begin).take_while(
       [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
-  std::string renamed = renameOp(name);
+  std::string renamed = renameOp(name, text);
   if (!renamed.empty())
     line.replace(begin, name.size(), renamed);
 }

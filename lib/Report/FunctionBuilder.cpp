@@ -325,8 +325,8 @@ void FunctionBuilder::explain(const MemoryProfile &profile,
 bool FunctionBuilder::hasDynamicBatch() {
   return llvm::any_of(func.getArgumentTypes(), [](Type type) {
     ShapedType shaped = getCarriedShape(type);
-    return shaped && shaped.hasRank() && shaped.getRank() > 0 &&
-           shaped.isDynamicDim(0);
+    return shaped && !isa<BaseMemRefType>(type) && shaped.hasRank() &&
+           shaped.getRank() > 0 && shaped.isDynamicDim(0);
   });
 }
 
