@@ -15,6 +15,7 @@
 #include "ForwardBackward.h"
 #include "Dimensions.h"
 #include "Prepare.h"
+#include "es/Foreign/Diagnostics.h"
 #include "es/Foreign/Reader.h"
 #include "es/OpModel/CustomCalls.h"
 #include "es/OpModel/Donations.h"
@@ -94,8 +95,7 @@ static LogicalResult readInto(ModuleOp module, StringRef file,
     return module.emitError() << "--backward: " << why;
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  SourceMgrDiagnosticHandler handler(sources, module.getContext(),
-                                     llvm::errs());
+  ModelDiagnosticHandler handler(sources, module.getContext(), llvm::errs());
   ReadSummary summary;
   OwningOpRef<ModuleOp> read =
       parseModelFile(sources, module.getContext(), ReadOptions(), summary);

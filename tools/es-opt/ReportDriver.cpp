@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ReportDriver.h"
+#include "es/Foreign/Diagnostics.h"
 #include "es/Foreign/Reader.h"
 #include "es/Report/MemoryReport.h"
 
@@ -122,7 +123,7 @@ static int reportChunk(std::unique_ptr<llvm::MemoryBuffer> chunk,
   }
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(chunk), llvm::SMLoc());
-  SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+  ModelDiagnosticHandler handler(sources, &context, llvm::errs());
   ReadOptions reading;
   reading.strict = flags->strict;
   ReadSummary summary;
