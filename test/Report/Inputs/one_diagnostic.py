@@ -24,7 +24,7 @@ FLAGS = ["--no-such-flag", "--budget=lots", "--budget=-1", "--budget=1e3",
          "--loss=what", "--optimizer=what", "--optimizer-impl=what",
          "--optimizer-temporaries=x", "--grad-dtype=i8", "--state-dtype=what",
          "--grad-lifetime=what", "--save-policy=what", "--accumulate=0", "--zero=4",
-         "--devices=0", "--compare-freeze=(", "--sweep=x", "--sweep=batch:1",
+         "--devices=0", "--compare-freeze=(", "--sweep=x", "--sweep=arg0.9:1",
          "--max=batch", "--unknown-sizes=what", "--sub-byte=what",
          "--live-ranges=/nowhere/x.csv", "--memory-report=xml", "second.mlir",
          "-o /nowhere/x"]
