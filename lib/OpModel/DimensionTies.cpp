@@ -101,6 +101,12 @@ getKindOfPart(Operation *op, int64_t whole, int64_t part) {
                facts.results.front().kind == ResultKind::View;
   if (!moves)
     return std::nullopt;
+  // Repeated or enlarged, if nothing is put beside it.
+  bool isRepeated = part > whole && part % whole == 0 &&
+                    getShapedOperands(op).size() == 1 &&
+                    !name.contains_insensitive("pad");
+  if (isRepeated)
+    return DimensionTie::Scale;
   if (part > whole / 2)
     return DimensionTie::Offset;
   if (whole % part == 0)
@@ -417,8 +423,12 @@ bool TieBuilder::addConvolution() {
       tie(data, dim, to, dim);
     else if (dim != feature)
       tie(data, dim, to, dim, DimensionTie::Scale);
-  tie(filter, 0, to, feature);
-  tie(data, feature, filter, isLast ? rank - 1 : 1);
+  // `[out, in, ...]`, of transposed ones `[in, out, ...]`.
+  int64_t in = isLast ? rank - 1 : 1, out = 0;
+  if (!isLast && op->getName().stripDialect().contains_insensitive("transpose"))
+    std::swap(in, out);
+  tie(filter, out, to, feature);
+  tie(data, feature, filter, in);
   return true;
 }
 

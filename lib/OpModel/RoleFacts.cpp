@@ -67,7 +67,8 @@ static const NamedLine namedLines[] = {
     {RoleUse::Contraction, "torch.aten.addmm torch.aten.baddbmm", 1, 2, 0, 1},
     {RoleUse::Convolution,
      "torch.aten.convolution torch.aten._convolution torch.aten.conv1d "
-     "torch.aten.conv2d torch.aten.conv3d",
+     "torch.aten.conv2d torch.aten.conv3d torch.aten.conv_transpose1d "
+     "torch.aten.conv_transpose2d torch.aten.conv_transpose3d",
      0, 1, 2, 1},
     {RoleUse::Lookup, "torch.aten.embedding", 1, 0},
     {RoleUse::Lookup, "torch.aten.index_select", 2, 0},

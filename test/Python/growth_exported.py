@@ -138,6 +138,31 @@ def torch_conv(batch, length):
     return es_opt.from_torch(Model(), args)
 
 
+def torch_unet(batch, length):
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = nn.Conv2d(3, 8, 3, padding=1)
+            self.down = nn.Conv2d(8, 16, 3, padding=1)
+            self.up = nn.ConvTranspose2d(16, 8, 2, stride=2)
+            self.joined = nn.Conv2d(16, 8, 3, padding=1)
+            self.last = nn.Conv2d(8, 1, 1)
+
+        def forward(self, x):
+            wide = F.relu(self.first(x))
+            small = F.relu(self.down(F.max_pool2d(wide, 2)))
+            enlarged = F.interpolate(small, scale_factor=2, mode="nearest")
+            joined = torch.cat([wide, self.up(small)], 1)
+            out = self.last(F.relu(self.joined(joined)))
+            return (out + enlarged.mean(1, keepdim=True)).pow(2).mean()
+
+    return es_opt.from_torch(Model(), (torch.zeros(batch, 3, length, 40),))
+
+
 class GrowthTest(unittest.TestCase):
     def check(self, export, batch_names, length_names):
         def step(batch=BATCH, length=LENGTH):
@@ -179,6 +204,9 @@ class GrowthTest(unittest.TestCase):
 
         def test_conv(self):
             self.check(torch_conv, "x.0, labels.0", "x.2")
+
+        def test_unet(self):
+            self.check(torch_unet, "x.0", "x.2")
 
 
 if __name__ == "__main__":
