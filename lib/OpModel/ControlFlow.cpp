@@ -45,6 +45,14 @@ bool mlir::es::isBranchOp(Operation *op) {
   return isForeignBranch(op->getName().getStringRef());
 }
 
+bool mlir::es::isForeignIf(Operation *op) {
+  StringRef name = op->getName().stripDialect();
+  if (name == "operator")
+    if (auto wrapped = op->getAttrOfType<StringAttr>("name"))
+      return wrapped.getValue() == "onnx.If";
+  return name == "if" || name == "case" || name == "prim.If" || name == "If";
+}
+
 static bool isControlFlow(Operation *op) {
   if (op->getNumRegions() == 0)
     return false;

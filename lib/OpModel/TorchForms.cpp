@@ -48,10 +48,6 @@ private:
 };
 } // namespace
 
-bool mlir::es::isTorchOp(Operation *op) {
-  return op->getName().getDialectNamespace() == "torch";
-}
-
 //===----------------------------------------------------------------------===//
 // Cross entropy
 //===----------------------------------------------------------------------===//

@@ -10,6 +10,7 @@
 #include "es/Foreign/Types.h"
 #include "es/OpModel/CustomCalls.h"
 #include "es/OpModel/RoleFacts.h"
+#include "es/OpModel/Torch.h"
 
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/StringExtras.h"
@@ -160,17 +161,6 @@ void DimensionNames::addJaxVariables(FunctionOpInterface func) {
   }
 }
 
-/// The name that an op of torch.symbolic_int gives, if `symbol` is one.
-static StringAttr getSymbolName(Value symbol) {
-  Operation *def = symbol.getDefiningOp();
-  return def ? def->getAttrOfType<StringAttr>("symbol_name") : StringAttr();
-}
-
-static bool isBind(Operation *op) {
-  return op->getName().getStringRef() == "torch.bind_symbolic_shape" &&
-         op->getNumOperands() > 0;
-}
-
 /// `s0`, `s0 * 2`, `s0 * 2 - 1`: the symbol, with factor and offset.
 static std::optional<std::pair<unsigned, DimensionSite>>
 parseDimension(AffineExpr expr) {
@@ -192,14 +182,13 @@ parseDimension(AffineExpr expr) {
   return std::make_pair(symbol.getPosition(), site);
 }
 
-static DimensionBounds readBounds(Operation *symbol) {
+static DimensionBounds readBounds(const SymbolicSize &symbol) {
   DimensionBounds bounds;
-  if (auto min = symbol->getAttrOfType<IntegerAttr>("min_val"))
-    bounds.min = std::max<int64_t>(min.getInt(), 1);
+  bounds.min = std::max<int64_t>(symbol.min.value_or(1), 1);
   // torch.export writes the largest integer for no bound.
-  if (auto max = symbol->getAttrOfType<IntegerAttr>("max_val"))
-    if (max.getInt() >= 0 && uint64_t(max.getInt()) <= kLargestDimension)
-      bounds.max = max.getInt();
+  if (symbol.max && *symbol.max >= 0 &&
+      uint64_t(*symbol.max) <= kLargestDimension)
+    bounds.max = *symbol.max;
   return bounds;
 }
 
@@ -208,29 +197,25 @@ static DimensionBounds readBounds(Operation *symbol) {
 void DimensionNames::addTorchSymbols(FunctionOpInterface func) {
   llvm::MapVector<StringRef, DimensionSymbol> symbols;
   func.getFunctionBody().walk([&](Operation *op) {
-    if (!isBind(op))
+    std::optional<SymbolicShape> shape = getSymbolicShape(op);
+    if (!shape)
       return;
-    auto argument = dyn_cast<BlockArgument>(op->getOperand(0));
-    auto map = op->getAttrOfType<AffineMapAttr>("shape_expressions");
-    if (!argument || !map ||
-        argument.getOwner() != &func.getFunctionBody().front())
+    auto argument = dyn_cast<BlockArgument>(shape->value);
+    if (!argument || argument.getOwner() != &func.getFunctionBody().front())
       return;
-    for (auto [dim, expr] : llvm::enumerate(map.getValue().getResults())) {
+    for (auto [dim, expr] : llvm::enumerate(shape->sizes.getResults())) {
       auto parsed = parseDimension(expr);
-      if (!parsed || parsed->first + 1 >= op->getNumOperands() ||
+      if (!parsed || !shape->symbols[parsed->first] ||
           !isDynamic(argument.getType(), dim))
         continue;
-      Value symbol = op->getOperand(parsed->first + 1);
-      StringAttr name = getSymbolName(symbol);
-      if (!name)
-        continue;
+      const SymbolicSize &size = *shape->symbols[parsed->first];
       DimensionSite site = parsed->second;
       site.func = func;
       site.argument = argument.getArgNumber();
       site.dimension = dim;
-      DimensionSymbol &entry = symbols[name.getValue()];
-      entry.name = name.str();
-      entry.bounds = readBounds(symbol.getDefiningOp());
+      DimensionSymbol &entry = symbols[size.name];
+      entry.name = size.name.str();
+      entry.bounds = readBounds(size);
       entry.sites.push_back(site);
     }
   });
@@ -289,28 +274,26 @@ DimensionBounds DimensionNames::getBounds(StringRef name) const {
 void mlir::es::bindTorchSymbols(FunctionOpInterface func,
                                 const llvm::StringMap<int64_t> &sizes) {
   func.getFunctionBody().walk([&](Operation *op) {
-    if (!isBind(op))
+    std::optional<SymbolicShape> stated = getSymbolicShape(op);
+    if (!stated)
       return;
-    auto map = op->getAttrOfType<AffineMapAttr>("shape_expressions");
-    Value value = op->getOperand(0);
+    Value value = stated->value;
+    AffineMap map = stated->sizes;
     ShapedType shaped = getCarriedShape(value.getType());
-    if (!map || !shaped || !shaped.hasRank() ||
-        shaped.getRank() != map.getValue().getNumResults())
+    if (!shaped || !shaped.hasRank() || shaped.getRank() != map.getNumResults())
       return;
     SmallVector<AffineExpr> symbols;
-    for (auto [index, symbol] :
-         llvm::enumerate(llvm::drop_begin(op->getOperands()))) {
-      StringAttr name = getSymbolName(symbol);
-      auto it = name ? sizes.find(name.getValue()) : sizes.end();
+    for (auto [index, symbol] : llvm::enumerate(stated->symbols)) {
+      auto it = symbol ? sizes.find(symbol->name) : sizes.end();
       symbols.push_back(
           it == sizes.end()
               ? getAffineSymbolExpr(index, func.getContext())
               : getAffineConstantExpr(it->second, func.getContext()));
     }
     SmallVector<int64_t> shape(shaped.getShape());
-    for (auto [size, expr] : llvm::zip(shape, map.getValue().getResults()))
+    for (auto [size, expr] : llvm::zip(shape, map.getResults()))
       if (auto constant = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(
-              expr.replaceSymbols(symbols), 0, map.getValue().getNumSymbols()));
+              expr.replaceSymbols(symbols), 0, map.getNumSymbols()));
           constant && ShapedType::isDynamic(size) && constant.getValue() >= 0)
         size = constant.getValue();
     if (Type bound = withForeignShape(value.getType(), shape))

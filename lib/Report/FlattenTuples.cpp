@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prepare.h"
+#include "es/OpModel/Torch.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -179,13 +180,12 @@ void TupleFlattener::run() {
   }
 }
 
-/// `torch.prim.ListUnpack` of what one op makes or lists: the op has the
+/// Unpacking of what one op makes or lists: the op has the
 /// elements as results, so that it is known which of them are views.
 static void unpackLists(FunctionOpInterface func) {
   SmallVector<Operation *> unpacks;
   func.getFunctionBody().walk([&](Operation *op) {
-    if (op->getName().getStringRef() == "torch.prim.ListUnpack" &&
-        op->getNumOperands() == 1)
+    if (isListUnpack(op))
       unpacks.push_back(op);
   });
   for (Operation *unpack : unpacks) {
@@ -193,7 +193,7 @@ static void unpackLists(FunctionOpInterface func) {
     if (!list || list->isRegistered() || list->getNumResults() != 1 ||
         list->getNumRegions())
       continue;
-    if (list->getName().stripDialect() == "prim.ListConstruct") {
+    if (isListConstruct(list)) {
       if (!llvm::equal(list->getOperandTypes(), unpack->getResultTypes()))
         continue;
       unpack->replaceAllUsesWith(list->getOperands());

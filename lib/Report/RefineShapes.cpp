@@ -15,6 +15,7 @@
 #include "Prepare.h"
 #include "es/Foreign/Types.h"
 #include "es/OpModel/CustomCalls.h"
+#include "es/OpModel/OpModel.h"
 #include "es/OpModel/RoleFacts.h"
 #include "es/OpModel/Shapes.h"
 
@@ -149,14 +150,10 @@ static std::optional<Integers> joinYielded(Operation *op, unsigned index) {
   return joined;
 }
 
+/// A branch, or a loop whose results are what it carries.
 static bool isControlFlow(Operation *op) {
-  StringRef name = op->getName().stripDialect();
-  if (isWhile(op))
-    return op->getNumOperands() == op->getNumResults();
-  if (name == "operator")
-    if (auto wrapped = op->getAttrOfType<StringAttr>("name"))
-      return wrapped.getValue() == "onnx.If";
-  return name == "if" || name == "case" || name == "prim.If" || name == "If";
+  return isWhile(op) ? op->getNumOperands() == op->getNumResults()
+                     : isForeignIf(op);
 }
 
 void ShapeRefiner::leave(Operation *op) {

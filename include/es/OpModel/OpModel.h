@@ -126,6 +126,10 @@ bool isMemoryType(Type type);
 /// is taken to run them any number of times.
 bool isBranchOp(Operation *op);
 
+/// True if `op` is called `if` or `case`, in whatever foreign dialect: regions
+/// that yield its results.
+bool isForeignIf(Operation *op);
+
 /// True if `op` looks rows of its first operand up by integer indices.
 bool isTableLookup(Operation *op);
 
