@@ -32,6 +32,8 @@ static bool isDynamic(Type type, unsigned dimension) {
 DimensionNames::DimensionNames(ArrayRef<FunctionOpInterface> entries) {
   for (FunctionOpInterface func : entries)
     addArguments(func);
+  if (isEmpty())
+    return;
   for (FunctionOpInterface func : entries) {
     addJaxVariables(func);
     addTorchSymbols(func);
@@ -177,14 +179,17 @@ parseDimension(AffineExpr expr) {
   takeConstant(AffineExprKind::Add, site.offset);
   takeConstant(AffineExprKind::Mul, site.factor);
   auto symbol = dyn_cast<AffineSymbolExpr>(expr);
-  if (!symbol || site.factor < 1)
+  constexpr int64_t most = kLargestDimension;
+  if (!symbol || site.factor < 1 || site.factor > most || site.offset > most ||
+      site.offset < -most)
     return std::nullopt;
   return std::make_pair(symbol.getPosition(), site);
 }
 
 static DimensionBounds readBounds(const SymbolicSize &symbol) {
   DimensionBounds bounds;
-  bounds.min = std::max<int64_t>(symbol.min.value_or(1), 1);
+  bounds.min =
+      std::clamp<int64_t>(symbol.min.value_or(1), 1, kLargestDimension);
   // torch.export writes the largest integer for no bound.
   if (symbol.max && *symbol.max >= 0 &&
       uint64_t(*symbol.max) <= kLargestDimension)

@@ -387,17 +387,18 @@ FailureOr<PreparedModule>
 mlir::es::prepareModule(ModuleOp module, ArrayRef<FunctionOpInterface> entries,
                         const ReportOptions &options) {
   adoptNames(module, entries);
+  inlinePrivateCallees(module);
+  for (FunctionOpInterface func : entries) {
+    inlineNamedComputations(func);
+    flattenTuples(func);
+  }
+  // Tuples that are taken apart move the arguments behind them.
   DimensionNames names(entries);
   // Dimensions that have a size are resized where everything else is done.
   std::vector<ShapeBinding> bound, resized;
   for (const ShapeBinding &binding : options.shapes)
     (isStaticDimension(entries, names, binding) ? resized : bound)
         .push_back(binding);
-  inlinePrivateCallees(module);
-  for (FunctionOpInterface func : entries) {
-    inlineNamedComputations(func);
-    flattenTuples(func);
-  }
   PreparedModule prepared;
   FailureOr<std::vector<AssumedSize>> assumed =
       bindShapes(module, entries, names, bound);
