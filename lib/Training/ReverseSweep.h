@@ -93,14 +93,17 @@ private:
   LogicalResult visitBranch(Operation *op);
   FailureOr<SmallVector<Value>> visitRegion(Region &region,
                                             ArrayRef<Value> captured);
+  Value zero(Location loc, Type type);
+
+  // RegionValues.cpp
   void recreateLoop(CarryingLoop loop, Scope &scope);
   void recreateBranch(Operation *op, ArrayRef<Scope> branches);
   void replacePlaceholder(Value placeholder, Value by);
   Value saveInScope(Value value, unsigned scope);
+
   Value repeatChain(Value value);
   Value repeatInScope(Value value, unsigned scope);
   Value keepIn(Value value, unsigned scope);
-  Value zero(Location loc, Type type);
 
   void emit(Operation *op, const DerivativeFacts &facts,
             ArrayRef<unsigned> operands);
