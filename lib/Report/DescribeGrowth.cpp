@@ -22,8 +22,6 @@ using namespace mlir::es;
 static constexpr size_t kMostPoints = 20000;
 /// At most this many dimensions are measured.
 static constexpr unsigned kMostDimensions = 6;
-/// At most this many dimensions that run together are named.
-static constexpr unsigned kMostNames = 3;
 
 /// The size of the leading dimension of the first input that has one.
 static std::optional<uint64_t> getLeadingSize(const TrainingGraph &step) {
@@ -68,35 +66,19 @@ std::string FunctionBuilder::describeLeading(const MemoryProfile &profile) {
              *leading));
 }
 
-/// What was measured of a dimension.
-struct mlir::es::GrownDimension : InputDimension {
-  /// Peaks at the size, at twice and three times the size.
-  SmallVector<uint64_t, 3> peaks;
-  std::string text;
-
-  /// Twice the size is at least a hundredth more.
-  bool matters() const { return peaks[1] - peaks[0] >= peaks[0] / 100; }
-};
-
-/// `ids.1, labels.1`, as many as there is room for.
-std::string FunctionBuilder::nameDimensions(
-    ArrayRef<std::pair<BlockArgument, unsigned>> dimensions) {
-  std::string names;
-  for (auto [argument, dim] : dimensions.take_front(kMostNames))
-    names += (names.empty() ? "" : ", ") + inventory.lookup(argument)->name +
-             "." + std::to_string(dim);
-  if (dimensions.size() > kMostNames)
-    names += " and " + std::to_string(dimensions.size() - kMostNames) + " more";
-  return names;
+/// Twice the size is at least a hundredth more.
+static bool matters(const GrowthReport &report) {
+  return report.peaks[1] >= report.peaks[0] &&
+         report.peaks[1] - report.peaks[0] >= report.peaks[0] / 100;
 }
 
 /// The step with what grows at twice and three times its size.
 LogicalResult FunctionBuilder::measureGrowth(const TrainedProfile &trained,
                                              Resizer &resizer,
-                                             GrownDimension &dimension,
+                                             GrowthReport &report,
                                              SizeOptions size) {
   std::vector<uint64_t> timelines[2];
-  dimension.peaks = {trained.profile.peakBytes};
+  report.peaks = {trained.profile.peakBytes};
   ReportOptions trial = options;
   trial.isTrial = true;
   for (int64_t scale : {2, 3}) {
@@ -108,7 +90,7 @@ LogicalResult FunctionBuilder::measureGrowth(const TrainedProfile &trained,
     if (succeeded(other.computeInventory()))
       measured = other.profileTraining(other.inventory, trained.options, size);
     if (succeeded(measured)) {
-      dimension.peaks.push_back(measured->profile.peakBytes);
+      report.peaks.push_back(measured->profile.peakBytes);
       timelines[scale - 2] = measured->profile.timeline;
       measured->graph.func->erase();
     }
@@ -118,97 +100,92 @@ LogicalResult FunctionBuilder::measureGrowth(const TrainedProfile &trained,
   }
   const std::vector<uint64_t> &once = trained.profile.timeline;
   // Choices that depend on sizes may have made another graph.
-  bool isAlike =
-      once.size() == timelines[0].size() && once.size() == timelines[1].size();
-  if (isAlike)
-    dimension.text =
-        describeGrowth(computeGrowth(
-            fitGrowth(once, timelines[0], timelines[1], dimension.size),
-            dimension.size)) +
-        "; ";
-  for (unsigned scale : {2, 3})
-    dimension.text += std::to_string(dimension.peaks[scale - 1]) + " B (" +
-                      formatBytes(dimension.peaks[scale - 1]) + ") at " +
-                      std::to_string(scale * dimension.size) +
-                      (scale == 2 ? ", " : "");
+  if (once.size() == timelines[0].size() && once.size() == timelines[1].size())
+    report.growth = computeGrowth(
+        fitGrowth(once, timelines[0], timelines[1], report.size), report.size);
   return success();
 }
 
-std::vector<std::string>
-FunctionBuilder::describeDimensions(const TrainedProfile &trained,
-                                    SizeOptions size, bool &hasBatch) {
+/// What is known of each dimension of the inputs, and what is said of it: not
+/// that labels alone, and all else that is next to nothing, cost nothing.
+std::vector<GrowthReport>
+FunctionBuilder::measureDimensions(const TrainedProfile &trained,
+                                   SizeOptions size, bool hasBatch) {
   Resizer resizer(func);
-  SmallVector<GrownDimension> dimensions;
-  for (InputDimension &found : findInputDimensions(func, inventory, resizer))
-    if (dimensions.size() < kMostDimensions)
-      dimensions.push_back({std::move(found), {}, ""});
-  std::vector<std::string> lines;
-  GrownDimension *batch = nullptr;
-  for (GrownDimension &dimension : dimensions) {
+  SmallVector<InputDimension> dimensions =
+      findInputDimensions(func, inventory, resizer);
+  if (dimensions.size() > kMostDimensions)
+    dimensions.truncate(kMostDimensions);
+  std::vector<GrowthReport> reports, leading;
+  for (InputDimension &dimension : dimensions) {
+    GrowthReport report;
+    report.size = dimension.size;
+    report.unknown = dimension.reason;
     if (!resizer.grow(dimension.seeds))
-      dimension.reason = resizer.getReason();
-    // All that runs with them, unless that is not known.
-    auto growing = dimension.seeds;
-    if (dimension.reason.empty()) {
-      growing.clear();
-      for (BlockArgument argument : func.getArguments())
-        for (unsigned dim = 0, e = getRank(argument); dim < e; ++dim)
-          if (resizer.grows(argument, dim))
-            growing.push_back({argument, dim});
-    }
-    std::string names =
-        nameDimensions(growing) + " = " + std::to_string(dimension.size) + ": ";
-    if (!dimension.reason.empty()) {
-      dimension.text = names + "not known, as " + dimension.reason;
+      report.unknown = resizer.getReason();
+    auto add = [&](BlockArgument argument, unsigned dim) {
+      report.dimensions.push_back(inventory.lookup(argument)->name + "." +
+                                  std::to_string(dim));
+    };
+    if (!report.unknown.empty()) {
+      // Of a batch there is a guess.
+      for (auto [argument, dim] : dimension.seeds)
+        add(argument, dim);
+      if (dimension.dim != 0)
+        reports.push_back(std::move(report));
       continue;
     }
-    if (failed(measureGrowth(trained, resizer, dimension, size))) {
-      dimension.peaks.clear();
+    // All that runs with them.
+    for (BlockArgument argument : func.getArguments())
+      for (unsigned dim = 0, e = getRank(argument); dim < e; ++dim)
+        if (resizer.grows(argument, dim))
+          add(argument, dim);
+    report.isExact = resizer.isExact();
+    if (failed(measureGrowth(trained, resizer, report, size)))
       continue;
-    }
-    dimension.text =
-        names +
-        (resizer.isExact() ? "" : "if equal sizes are the same dimension, ") +
-        dimension.text;
-    if (dimension.dim == 0 && !hasBatch &&
-        (!batch || (!batch->matters() && dimension.matters())))
-      batch = &dimension;
+    if (dimension.dim == 0)
+      leading.push_back(std::move(report));
+    else if (matters(report))
+      reports.push_back(std::move(report));
   }
-  hasBatch |= batch != nullptr;
-  for (const GrownDimension &dimension : dimensions) {
-    if (&dimension == batch)
-      lines.insert(lines.begin(), "growth: batch, " + dimension.text);
-    // Labels alone, and all else that is next to nothing, is no news.
-    else if (dimension.peaks.empty()
-                 ? dimension.dim != 0 && !dimension.reason.empty()
-                 : dimension.matters())
-      lines.push_back("growth: " + dimension.text);
+  // The batch is the first leading dimension that costs something.
+  auto batch = llvm::find_if(leading, matters);
+  if (batch == leading.end())
+    batch = leading.begin();
+  if (!hasBatch && batch != leading.end()) {
+    batch->isBatch = true;
+    std::rotate(leading.begin(), batch, std::next(batch));
   }
-  return lines;
+  llvm::erase_if(leading, [](const GrowthReport &report) {
+    return !report.isBatch && !matters(report);
+  });
+  reports.insert(reports.begin(), std::make_move_iterator(leading.begin()),
+                 std::make_move_iterator(leading.end()));
+  return reports;
 }
 
-std::vector<std::string>
-FunctionBuilder::describeGrowths(const TrainedProfile &trained,
-                                 SizeOptions size) {
-  std::vector<std::string> lines;
+void FunctionBuilder::addGrowth(const TrainedProfile &trained, SizeOptions size,
+                                GraphReport &graph) {
   if (options.isTrial || options.sweep)
-    return lines;
+    return;
   ScopedDiagnosticHandler quiet(func->getContext(),
                                 [](Diagnostic &) { return success(); });
   bool hasBatch = size.leadingDynamic && hasDynamicBatch();
   if (hasBatch) {
     FailureOr<std::string> text = describeDynamicBatch(trained.profile, size);
     if (succeeded(text))
-      lines.push_back(std::move(*text));
+      graph.notes.push_back(std::move(*text));
   }
   if (trained.profile.timeline.size() <= kMostPoints) {
     // The model itself is resized, not the step at hand.
     const TrainingGraph *before = std::exchange(step, nullptr);
-    llvm::append_range(lines, describeDimensions(trained, size, hasBatch));
+    graph.growth = measureDimensions(trained, size, hasBatch);
     step = before;
   }
+  hasBatch |= !graph.growth.empty() && graph.growth.front().isBatch;
   if (!hasBatch)
     if (std::string text = describeLeading(trained.profile); !text.empty())
-      lines.insert(lines.begin(), std::move(text));
-  return lines;
+      graph.notes.push_back(std::move(text));
+  for (const GrowthReport &report : graph.growth)
+    graph.notes.push_back(describeGrowth(report));
 }

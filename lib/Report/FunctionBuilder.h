@@ -26,7 +26,6 @@ std::string printType(Type type);
 std::string printLocation(Location loc);
 
 class Resizer;
-struct GrownDimension;
 
 /// Builds the report of one function.
 class FunctionBuilder {
@@ -90,21 +89,19 @@ private:
   std::optional<StepStorage> lookUp(Value value) const;
   bool hasDynamicBatch();
   std::vector<std::string> assumeBatch(std::optional<uint64_t> &batch) const;
-  /// How the peak of the step at hand grows with the dimensions of inputs, in
-  /// words: the batch, the length of a sequence.
-  std::vector<std::string> describeGrowths(const TrainedProfile &trained,
-                                           SizeOptions size);
-  /// The same for an unbound leading dimension, and for the batch where nothing
-  /// better is known.
+  /// How the peak of the step at hand grows with the dimensions of inputs: the
+  /// batch, the length of a sequence.
+  void addGrowth(const TrainedProfile &trained, SizeOptions size,
+                 GraphReport &graph);
+  std::vector<GrowthReport> measureDimensions(const TrainedProfile &trained,
+                                              SizeOptions size, bool hasBatch);
+  LogicalResult measureGrowth(const TrainedProfile &trained, Resizer &resizer,
+                              GrowthReport &report, SizeOptions size);
+  /// In words, for an unbound leading dimension, and for the batch where
+  /// nothing better is known.
   FailureOr<std::string> describeDynamicBatch(const MemoryProfile &profile,
                                               SizeOptions size);
   std::string describeLeading(const MemoryProfile &profile);
-  std::vector<std::string> describeDimensions(const TrainedProfile &trained,
-                                              SizeOptions size, bool &hasBatch);
-  LogicalResult measureGrowth(const TrainedProfile &trained, Resizer &resizer,
-                              GrownDimension &dimension, SizeOptions size);
-  std::string
-  nameDimensions(ArrayRef<std::pair<BlockArgument, unsigned>> dimensions);
 
   FunctionOpInterface func;
   const ReportOptions &options;

@@ -17,6 +17,7 @@
 #include "es/OpModel/RoleFacts.h"
 #include "es/Report/MemoryReport.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
@@ -200,5 +201,27 @@ std::string mlir::es::describeGrowth(const Growth &growth) {
             " on by " + bytes(growth.nextEach);
   if (std::llround(growth.floor) > 0)
     text += "; at least " + bytes(growth.floor) + " whatever its size";
+  return text;
+}
+
+std::string mlir::es::describeGrowth(const GrowthReport &report) {
+  /// At most this many dimensions that run together are named.
+  constexpr size_t kMostNames = 3;
+  std::string text = report.isBatch ? "growth: batch, " : "growth: ";
+  ArrayRef<std::string> names(report.dimensions);
+  text += llvm::join(names.take_front(kMostNames), ", ");
+  if (names.size() > kMostNames)
+    text += " and " + std::to_string(names.size() - kMostNames) + " more";
+  text += " = " + std::to_string(report.size) + ": ";
+  if (!report.unknown.empty())
+    return text + "not known, as " + report.unknown;
+  if (!report.isExact)
+    text += "if equal sizes are the same dimension, ";
+  if (report.growth)
+    text += describeGrowth(*report.growth) + "; ";
+  for (unsigned scale : {2, 3})
+    text += (scale == 2 ? "" : ", ") + std::to_string(report.peaks[scale - 1]) +
+            " B (" + formatBytes(report.peaks[scale - 1]) + ") at " +
+            std::to_string(scale * report.size);
   return text;
 }

@@ -9,6 +9,7 @@
 #define ES_LIB_REPORT_GROWTH_H
 
 #include "es/Analysis/MemoryProfile.h"
+#include "es/Report/MemoryReport.h"
 
 namespace mlir::es {
 
@@ -23,19 +24,6 @@ struct GrowingPoint {
   double at(double size) const { return fixed + size * (each + size * square); }
   /// What one more costs.
   double getSlope(double size) const { return at(size + 1) - at(size); }
-};
-
-/// Where and how fast the greatest of these rises. As the size grows, another
-/// point takes over now and then: the slope never falls.
-struct Growth {
-  /// What the peak is at least, however small the size.
-  double floor = 0;
-  /// Bytes for the next one, at the size at hand; 0 on a plateau. `square` of
-  /// it for every pair.
-  double each = 0, square = 0;
-  /// The size from which on a steeper point is the peak, and its slope there.
-  std::optional<double> next;
-  double nextEach = 0;
 };
 
 Growth computeGrowth(ArrayRef<GrowingPoint> points, double size);
@@ -58,6 +46,7 @@ std::vector<GrowingPoint> splitByDependence(const MemoryProfile &profile,
                                             uint64_t size);
 
 /// In words.
+std::string describeGrowth(const GrowthReport &growth);
 std::string describeGrowth(const Growth &growth);
 
 } // namespace mlir::es

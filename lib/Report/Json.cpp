@@ -11,6 +11,8 @@
 
 #include "PrintSweep.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::es;
 
@@ -102,6 +104,39 @@ static void writeDonations(llvm::json::OStream &json,
   });
 }
 
+static void writeGrowth(llvm::json::OStream &json, const GrowthReport &report) {
+  json.object([&] {
+    json.attributeArray("dimensions", [&] {
+      for (const std::string &name : report.dimensions)
+        json.value(fix(name));
+    });
+    json.attribute("size", report.size);
+    json.attribute("is_batch", report.isBatch);
+    if (!report.unknown.empty()) {
+      json.attribute("unknown", fix(report.unknown));
+      return;
+    }
+    json.attribute("exact", report.isExact);
+    json.attributeArray("peaks", [&] {
+      for (auto [index, bytes] : llvm::enumerate(report.peaks))
+        json.object([&, size = (index + 1) * report.size, bytes = bytes] {
+          json.attribute("size", size);
+          json.attribute("peak_bytes", bytes);
+        });
+    });
+    if (!report.growth)
+      return;
+    const Growth &growth = *report.growth;
+    json.attribute("next_bytes", std::llround(growth.each));
+    json.attribute("square_bytes", growth.square);
+    json.attribute("floor_bytes", std::max(std::llround(growth.floor), 0ll));
+    if (growth.next) {
+      json.attribute("changes_at", int64_t(std::ceil(*growth.next)));
+      json.attribute("next_bytes_there", std::llround(growth.nextEach));
+    }
+  });
+}
+
 static void writeGraph(llvm::json::OStream &json, const GraphReport &graph) {
   json.object([&] {
     json.attribute("kind", graph.kind);
@@ -137,6 +172,11 @@ static void writeGraph(llvm::json::OStream &json, const GraphReport &graph) {
     });
     if (!graph.donations.empty())
       writeDonations(json, graph.donations);
+    if (!graph.growth.empty())
+      json.attributeArray("growth", [&] {
+        for (const GrowthReport &report : graph.growth)
+          writeGrowth(json, report);
+      });
     if (graph.perDevice)
       writePerDevice(json, *graph.perDevice);
     if (graph.savePolicies)

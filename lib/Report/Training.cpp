@@ -202,7 +202,7 @@ FunctionBuilder::buildTraining(FunctionReport &report, SizeOptions size,
   graph.savePolicies = std::move(policies);
   if (!checkpoints.empty())
     graph.notes.push_back(checkpoints);
-  llvm::append_range(graph.notes, describeGrowths(*chosen, size));
+  addGrowth(*chosen, size, graph);
   std::string loss = chosen->graph.loss + " (--loss)";
   if (!llvm::is_contained(report.assumptions, loss)) {
     report.assumptions.push_back(loss);

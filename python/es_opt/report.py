@@ -69,6 +69,29 @@ class Donation:
 
 
 @dataclasses.dataclass(frozen=True)
+class Growth:
+    """What a training step takes where dimensions of its inputs are larger."""
+
+    #: Those that run together: `ids.1`, `labels.1`.
+    dimensions: list[str]
+    size: int
+    is_batch: bool
+    #: Why nothing is known; then nothing else is.
+    unknown: Optional[str] = None
+    #: False if equal sizes were taken for the same dimension.
+    exact: bool = True
+    #: By size: at the size at hand, at twice and three times as much.
+    peaks: dict[int, int] = dataclasses.field(default_factory=dict)
+    #: Bytes for the next one, and how much of that is for every pair.
+    next_bytes: Optional[int] = None
+    square_bytes: float = 0.0
+    floor_bytes: int = 0
+    #: From that size on the next one costs `next_bytes_there`.
+    changes_at: Optional[int] = None
+    next_bytes_there: Optional[int] = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Parameters:
     """What is known of a function's parameters."""
 
@@ -103,6 +126,8 @@ class Graph:
     notes: list[str]
     #: One for each donated argument; those given away in vain come first.
     donations: list[Donation]
+    #: Of a step that was built from the model: its batch, its sequences.
+    growth: list[Growth]
     #: Every field of the JSON, those without a name of their own included.
     raw: dict[str, Any] = dataclasses.field(repr=False, compare=False)
 
@@ -244,6 +269,14 @@ def _make_graph(data: dict[str, Any]) -> Graph:
         peak_op=_pick(PeakOp, data["peak_op"]),
         buffers_at_peak=[_pick(Buffer, b) for b in data["buffers_at_peak"]],
         timeline=data.get("timeline", []),
+        growth=[
+            _pick(
+                Growth,
+                g,
+                peaks={p["size"]: p["peak_bytes"] for p in g.get("peaks", [])},
+            )
+            for g in data.get("growth", [])
+        ],
         donations=[_pick(Donation, d) for d in data.get("donations", [])],
         raw=data,
     )

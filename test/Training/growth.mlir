@@ -19,6 +19,28 @@ func.func @f(%x: tensor<?x8xf32> loc("x"), %W: tensor<8x4xf32> {es.param = #es.p
   return %y : tensor<?x4xf32>
 }
 
+// RUN: es-opt --memory-report=json --graphs=backprop --entry=@f --loss=sum --optimizer-impl=loop --shape=x:8x8 %s | FileCheck %s --check-prefix=JSON
+// JSON: "growth": [
+// JSON-NEXT: {
+// JSON-NEXT: "dimensions": [
+// JSON-NEXT: "x.0"
+// JSON-NEXT: ],
+// JSON-NEXT: "size": 8,
+// JSON-NEXT: "is_batch": true,
+// JSON-NEXT: "exact": true,
+// JSON-NEXT: "peaks": [
+// JSON: "size": 8,
+// JSON-NEXT: "peak_bytes": 1028
+// JSON: "size": 16,
+// JSON-NEXT: "peak_bytes": 1284
+// JSON: "size": 24,
+// JSON-NEXT: "peak_bytes": 1668
+// JSON: "next_bytes": 32,
+// JSON-NEXT: "square_bytes": 0,
+// JSON-NEXT: "floor_bytes": 772,
+// JSON-NEXT: "changes_at": 16,
+// JSON-NEXT: "next_bytes_there": 48
+
 // A batch of 1 is a dimension like all others of one element: what depends on an
 // input is taken to grow with it. At the gradient 516 + 48, at the update 772 + 32.
 // RUN: es-opt --memory-report --graphs=backprop --entry=@f --loss=sum --optimizer-impl=loop --shape=x:1x8 %s | FileCheck %s --check-prefix=ONE

@@ -79,6 +79,35 @@ struct SavePolicyReport {
   std::vector<std::pair<std::string, unsigned>> composites, attentionsLeft;
 };
 
+/// Where and how fast a peak rises with a size. As the size grows, another
+/// point of the program takes over now and then: the slope never falls.
+struct Growth {
+  /// What the peak is at least, however small the size.
+  double floor = 0;
+  /// Bytes for the next one, at the size at hand; 0 on a plateau. `square` of
+  /// it for every pair.
+  double each = 0, square = 0;
+  /// The size from which on a steeper point is the peak, and its slope there.
+  std::optional<double> next;
+  double nextEach = 0;
+};
+
+/// What a training step takes where a dimension of its inputs is larger.
+struct GrowthReport {
+  /// Dimensions that run together, `ids.1` and `labels.1`, and their size.
+  std::vector<std::string> dimensions;
+  uint64_t size = 0;
+  bool isBatch = false;
+  /// False if equal sizes were taken for the same dimension somewhere.
+  bool isExact = true;
+  /// Why it is not known; then there is nothing else.
+  std::string unknown;
+  /// At the size, at twice and at three times the size.
+  SmallVector<uint64_t, 3> peaks;
+  /// Nothing if the step is another one at other sizes.
+  std::optional<Growth> growth;
+};
+
 struct GraphReport {
   std::string kind;
   /// Which of several graphs of the kind this is; empty for the only one.
@@ -102,6 +131,8 @@ struct GraphReport {
   std::vector<std::string> notes;
   /// One row for each donated argument, of the graph as it is.
   std::vector<DonationRow> donations;
+  /// Of a training step that was built from the model, the batch first.
+  std::vector<GrowthReport> growth;
   /// If the function is sharded.
   std::optional<DeviceReport> perDevice;
   /// Of a training step, where it was built from the model.

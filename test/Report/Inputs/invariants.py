@@ -18,6 +18,8 @@ def validate(schema, value, root, where="report"):
     if kind == "integer":
         assert isinstance(value, int) and not isinstance(value, bool), where
         assert value >= schema.get("minimum", value), where
+    elif kind == "number":
+        assert isinstance(value, (int, float)) and not isinstance(value, bool), where
     elif kind:
         assert isinstance(value, KINDS[kind]), where
     assert value == schema.get("const", value), where
