@@ -143,7 +143,7 @@ void ReverseSweep::recreateLoop(CarryingLoop loop, Scope &scope) {
   Operation *copy = recreate(loop.op, inits, types);
   for (auto [index, saved] : llvm::enumerate(scope.saved))
     replacePlaceholder(saved.placeholder, copy->getResult(first + index));
-  replaced.push_back(loop.op);
+  replaced[loop.op] = copy;
 }
 
 /// A branch that does not compute the value hands out an undefined one.
@@ -177,5 +177,5 @@ void ReverseSweep::recreateBranch(Operation *op, ArrayRef<Scope> branches) {
   Operation *copy = recreate(op, {}, types);
   for (auto [index, placeholder] : llvm::enumerate(placeholders))
     replacePlaceholder(placeholder, copy->getResult(first + index));
-  replaced.push_back(op);
+  replaced[op] = copy;
 }

@@ -377,8 +377,14 @@ LogicalResult ReverseSweep::visit(Operation *op) {
   return success();
 }
 
+Value ReverseSweep::getCurrent(Value value) const {
+  auto result = dyn_cast<OpResult>(value);
+  Operation *copy = result ? replaced.lookup(result.getOwner()) : nullptr;
+  return copy ? copy->getResult(result.getResultNumber()) : value;
+}
+
 void ReverseSweep::eraseReplaced() {
-  for (Operation *op : llvm::reverse(replaced))
+  for (auto [op, copy] : llvm::reverse(replaced))
     op->erase();
   replaced.clear();
 }

@@ -55,6 +55,8 @@ public:
   /// Differentiates the ops of `block`; calls `done` after each, active or not.
   LogicalResult run(Block &block, function_ref<void(Operation *)> done);
 
+  /// `value`, or the result that it is of an op that was made again.
+  Value getCurrent(Value value) const;
   /// Erases the ops that others with more results stand for.
   void eraseReplaced();
 
@@ -128,7 +130,8 @@ private:
   llvm::DenseMap<Value, Value> repeatedHere;
   /// The function, then the regions around the op at hand.
   SmallVector<Scope, 2> scopes;
-  SmallVector<Operation *> replaced;
+  /// Ops that were made again with more results, and those.
+  llvm::MapVector<Operation *, Operation *> replaced;
 };
 
 } // namespace mlir::es

@@ -194,7 +194,7 @@ void TrainingStep::addStorages() {
 // Gradients
 //===----------------------------------------------------------------------===//
 
-LogicalResult TrainingStep::differentiate(ReverseSweep &sweep, Value loss) {
+LogicalResult TrainingStep::differentiate(ReverseSweep &sweep, Value &loss) {
   llvm::DenseMap<Operation *, SmallVector<unsigned, 1>> firstUsers;
   for (auto [index, parameter] : llvm::enumerate(parameters)) {
     Operation *first = nullptr;
@@ -241,6 +241,8 @@ LogicalResult TrainingStep::differentiate(ReverseSweep &sweep, Value loss) {
     }
   };
   LogicalResult swept = sweep.run(body(), finishParameters);
+  // A loop that the loss is a result of hands out more by now.
+  loss = sweep.getCurrent(loss);
   sweep.eraseReplaced();
   if (failed(swept))
     return failure();

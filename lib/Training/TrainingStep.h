@@ -62,7 +62,7 @@ protected:
   void addStorages();
   void addParameter(const StorageInfo &info);
   Value gatherWhereUsed(Value argument, const StorageInfo &info);
-  LogicalResult differentiate(ReverseSweep &sweep, Value loss);
+  LogicalResult differentiate(ReverseSweep &sweep, Value &loss);
   void addOptionNotes();
   void finish(Value loss);
 
